@@ -130,7 +130,8 @@ export class SandboxClient {
     get: async (id: string) => this.get<Api.HistoryDetail>(`/history/${toPathPart(id)}`),
     changes: async (id: string) => this.get<Api.RecordChanges>(`/history/${toPathPart(id)}/changes`),
     /** New entries once the stream is open; with a position (a `sequence`, or 0), those after it. */
-    follow: (after?: number) => this.http.streamEvents<Api.HistoryEntry>(`${this.path}/history/stream`, after),
+    follow: (after?: number) =>
+      this.http.streamEvents<Api.HistoryEntry>(`${this.path}/history/stream`, after),
     /** Returns to the state before the entry, or after it. */
     rewind: async (id: string, to?: "before" | "after") =>
       this.send<Api.Rewound>("POST", `/history/${toPathPart(id)}/rewind`, { to }),

@@ -135,7 +135,9 @@ function addResources(server: McpServer, { http }: UnderstudyClient): void {
     server.registerResource(name, `understudy://${name}`, { title, mimeType: JSON_TYPE }, createReader(find));
   add("openapi.json", "The emulated API, OpenAPI 3.1", () => http.fetchText("/_control/openapi.json"));
   add("control-api.json", "The control API, OpenAPI 3.1", () => http.fetchText("/_control/api.json"));
-  add("fidelity", "The fidelity ledger: what is assumed, and why", () => http.fetchText("/_control/fidelity"));
+  add("fidelity", "The fidelity ledger: what is assumed, and why", () =>
+    http.fetchText("/_control/fidelity"),
+  );
   add("errors", "The error catalogue", () => JSON.stringify(CATALOGUE));
   // `understudy://sandboxes/default/journal/req_1` is at `/_control/sandboxes/default/journal/req_1`.
   const readSandbox = createReader((uri) => http.fetchText(`/_control/sandboxes${uri.pathname}`));

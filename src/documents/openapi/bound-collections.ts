@@ -57,13 +57,13 @@ export class BoundCollections {
 
   /** The factories of the declared collections, by name. */
   createFactories(): Record<string, Factory<object>> {
-    const referenceCollections = this.available.resources.flatMap(({ collections }) => collections);
-    const all = [...referenceCollections, ...this.declaredCollections];
+    const availableCollections = this.available.resources.flatMap(({ collections }) => collections);
+    const all = [...availableCollections, ...this.declaredCollections];
     const byName = new Map(all.map((one) => [one.name, one]));
     const entries = this.declaredCollections.map((one) => {
       const bound = this.find(one.name)!;
-      const factory = createFactory(one, byName, (...invented) => bound.replaceUnfit(...invented));
-      const createWhole: Factory<object> = (given, context) => {
+      const factory = createFactory(one, byName, (...args) => bound.replaceUnfit(...args));
+      const createComplete: Factory<object> = (given, context) => {
         const id =
           (given as JsonObject)[one.idField] ??
           bound.createId({ ...context, getRandom: () => context.random });
@@ -76,7 +76,7 @@ export class BoundCollections {
         const record = factory({ ...fields, [one.idField]: id }, context);
         return bound.recordRules.complete(record as JsonObject, context.random);
       };
-      return [one.name, createWhole] as const;
+      return [one.name, createComplete] as const;
     });
     return Object.fromEntries(entries);
   }
