@@ -119,6 +119,13 @@ describe("a part of a form with a file name and no Content-Type", () => {
     expect([refused.status, refused.body.error.details.value]).toEqual([415, "text/plain"]);
   });
 
+  it.each(["image/*", "*/*", "multipart/form-data"])("is recognized like one of type %s", async (type) => {
+    const part = { name: "image_file", filename: "a.png", type };
+    expect((await uncropRaw({ ...part, content: png })).status).toBe(200);
+    const parts = [{ filename: "plan.csv", type, content: "part,price\nvalve,12" }];
+    expect(await processParts(parts)).toEqual(buildOutcomes(parts, "completed"));
+  });
+
   it("is processed by its name [G34]", async () => {
     const plan = { filename: "plan.csv", content: "part,price\r\n\r\nvalve,12" };
     expect(await uploadPart(plan)).toMatchObject({ mime_type: "application/octet-stream", file_size: 22 });
@@ -161,6 +168,25 @@ describe("a file of an unknown type is recognized by its name", () => {
     const json = JSON_NAMES.map((filename) => ({ filename, content: '{"part": "valve"}' }));
     const parts = [...texts, ...json].map((part) => ({ ...part, type: "application/octet-stream" }));
     expect(await processParts(parts)).toEqual(buildOutcomes(parts, "completed"));
+  });
+
+  it("is processed if a system sends another file's type for its name [G34]", async () => {
+    const parts = [
+      { filename: "main.ts", type: "video/mp2t" },
+      { filename: "page.ts", type: "video/vnd.dlna.mpeg-tts" },
+      { filename: "plan.csv", type: "application/vnd.ms-excel" },
+      { filename: "notes.md", type: "application/x-genesis-rom" },
+    ].map((part) => ({ ...part, content: "name: reactor, pressure: 12 bar" }));
+    expect(await processParts(parts)).toEqual(buildOutcomes(parts, "completed"));
+  });
+
+  it("fails if the bytes are of the type and not of the name [G34]", async () => {
+    const parts = [
+      { filename: "clip.ts", type: "video/mp2t", content: Buffer.from([0x47, 0x40, 0xff, 0x10, 0xfe]) },
+      { filename: "old.xls", type: "application/vnd.ms-excel", content: "part,price" },
+      { filename: "a.zip", type: "application/x-zip-compressed", content: "PK" },
+    ];
+    for (const outcome of Object.values(await processParts(parts))) expect(outcome).not.toBe("completed");
   });
 
   it("fails if it is not a document [G34]", async () => {

@@ -110,6 +110,11 @@ export function toMediaType(text: string): string {
   return byAlias.get(type) ?? type;
 }
 
+/** The type of a form's file: unknown if its part names none, or no single one, as Android's clients do with `image/*`. */
+export function toPartType(contentType = ""): string {
+  return /^$|\/\*$|^multipart\//.test(toMediaType(contentType)) ? UNKNOWN_TYPE : contentType;
+}
+
 /** The usual end of the name of a file of this type, such as `.jpg`; `.bin` for an unknown type. */
 export function toExtension(mime_type: string): string {
   const type = toMediaType(mime_type);

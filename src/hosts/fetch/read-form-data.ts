@@ -1,5 +1,5 @@
 import { concatBytes, toBase64, toLatin1 } from "../../engine/bytes.ts";
-import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
+import { toPartType } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
@@ -28,7 +28,7 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
     // Shown as an unknown field, by its name (G09).
     else if (file === undefined) sentTexts[name] = "";
     else if (value.size > 0 || value.name !== "") {
-      const mime_type = value.type || UNKNOWN_TYPE;
+      const mime_type = toPartType(value.type);
       const key = parts.createFileKey(name, { filename: value.name, type: mime_type });
       const limit_bytes = file.limit(settings);
       if (value.size > limit_bytes) throw createTooLargeError(name, limit_bytes);

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type busboyType from "busboy";
 import type { Busboy } from "busboy";
 import type { ApiError } from "../../engine/contract/errors.ts";
-import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
+import { toPartType } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import type { FormSpace } from "../../engine/contract/services.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
@@ -200,8 +200,8 @@ class FormReader {
     }
     // busboy shortens names such as `..` and `dir/` to an empty one.
     if (filename === "") return undefined;
-    // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
-    const mime_type = findContentType(this.head) ?? UNKNOWN_TYPE;
+    // From the head, since busboy assumes text/plain for a part without a type.
+    const mime_type = toPartType(findContentType(this.head));
     const key = this.parts.createFileKey(name, { filename, type: mime_type });
     const path = join(this.storage.folder, `file-${this.pendingParts.length}`);
     const receivedFile: ReceivedFile = {

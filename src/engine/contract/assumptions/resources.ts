@@ -106,7 +106,7 @@ export const RESOURCES: AssumptionsById = {
   G26: {
     topic: "Outpainting",
     chosen:
-      "The same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images are refused.",
+      "The same seed and input give the same bytes. An octet-stream, a range such as `image/*` or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images are refused.",
     details: [
       "422 with the name of the field for a field of the other provider, for a picture that cannot be decoded (`image_file`), and for a result of more than 40 megapixels (the largest of the extension fields); another type is 415.",
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (default `1024x1024`) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
@@ -147,7 +147,7 @@ export const RESOURCES: AssumptionsById = {
     chosen:
       "A file that is empty, or whose content is not of its type, fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
     details: [
-      "For `application/octet-stream` and a form's file without a Content-Type the file name decides the type. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind (its text is not read), and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without uploaded bytes is processed by its type.",
+      "For `application/octet-stream`, a form's file without a Content-Type, and types that systems send for other files (TypeScript as `video/mp2t`, CSV as `application/vnd.ms-excel`), the file name decides the type. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind (its text is not read), and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without uploaded bytes is processed by its type.",
       "One connector job in twenty fails after a tenth to nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` job syncs everything since the last successful reset again.",
       "With `live_meetings` on, every running meeting gets a line each 9 to 16 seconds of the sandbox's clock; after each 500 lines, half as often.",
     ],

@@ -9,10 +9,17 @@ import { FileObject, files, toStoragePath } from "./schema.ts";
 /** Extensions of generated files. */
 const EXTENSIONS = [".pdf", ".pdf", ".pdf", ".md", ".md", ".txt", ".csv", ".json"] as const;
 
-/** The type by which a file is processed: the type of its name if the given type is unknown (G34). */
+/** Unknown, or the types that systems send for TypeScript (a video), CSV (Excel), Markdown and Office files (ZIP). */
+const VAGUE_TYPES = new Set([
+  ...[UNKNOWN_TYPE, "video/mp2t", "video/vnd.dlna.mpeg-tts", "application/vnd.ms-excel"],
+  ...["application/x-genesis-rom", "application/zip"],
+]);
+
+/** The type by which a file is processed: the type of its name if the given type is vague (G34). */
 export function findEffectiveType({ mime_type, filename }: { mime_type: string; filename: string }): string {
   const type = toMediaType(mime_type);
-  return type === UNKNOWN_TYPE ? guessType(filename) : type;
+  const typeByName = VAGUE_TYPES.has(type) ? guessType(filename) : UNKNOWN_TYPE;
+  return typeByName === UNKNOWN_TYPE ? type : typeByName;
 }
 
 /** Makes a file without bytes; its text follows from its name. */
