@@ -31,7 +31,9 @@ export async function answerReceiverRequest(
   const { status, headers, body } = answer;
   request.resume();
   const length = isBodyless(status) ? {} : { "Content-Length": body.length };
-  const connection = response.shouldKeepAlive ? {} : { Connection: "close" };
+  // `Connection: close` was set if the client waits for a 100, which never came.
+  const isKept = response.shouldKeepAlive && !response.hasHeader("Connection");
+  const connection = isKept ? {} : { Connection: "close" };
   response.writeHead(status, { ...headers, ...length, ...connection } as Record<string, string | string[]>);
   response.end(body);
 }
