@@ -33,6 +33,12 @@ const writeAsPython = (object: unknown): string =>
         .map(([name, one]) => `"${name}": ${writeAsPython(one)}`)
         .join(", ")}}`
     : JSON.stringify(object);
+/** Quotation marks and apostrophes are both in the body, so Python quotes by apostrophes. */
+const writeAsPythonBytes = (bytes: Buffer) =>
+  `b'${bytes
+    .toString("latin1")
+    .replaceAll(/[\\']/g, "\\$&")
+    .replaceAll(/[\x7f-\xff]/g, (one) => `\\x${one.charCodeAt(0).toString(16)}`)}'`;
 
 const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
   ["Go's escapes", signText(escapeAsGo(TEXT)), "body-changed", /as Go and Rails write it/],
@@ -65,6 +71,27 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
     `sha256=${hmac(BODY, SECRET.slice(6)).digest("hex")}`,
     "swapped",
     /swapped/,
+  ],
+  ["a body that Express did not parse", signText("{}"), "body-changed", /the text "\{\}", as when/],
+  ["a form that PHP did not parse", signText("[]"), "body-changed", /the text "\[\]", as when/],
+  ["a body that was not set", signText("undefined"), "body-changed", /the text "undefined", as when/],
+  [
+    "a Buffer written by JSON.stringify",
+    signText(JSON.stringify(BODY)),
+    "body-changed",
+    /JSON.stringify writes Node/,
+  ],
+  [
+    "a Uint8Array written by String",
+    signText(String(new Uint8Array(BODY))),
+    "body-changed",
+    /the numbers of its bytes/,
+  ],
+  [
+    "Python's str(request.body)",
+    signText(writeAsPythonBytes(BODY)),
+    "body-changed",
+    /as Python's bytes, which str\(\) writes/,
   ],
   ["a body decoded as Latin-1", signText(BODY.toString("latin1")), "body-changed", /read as Latin-1/],
   [

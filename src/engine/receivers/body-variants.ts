@@ -16,7 +16,8 @@ type Variant = [label: string, bytes: Uint8Array];
  */
 export function* listBodyVariants(body: Uint8Array, timestamp?: string): Generator<Variant> {
   yield ["an empty body, as when it was read before being signed", EMPTY_BYTES];
-  yield ['the text "[object Object]"', toUtf8("[object Object]")];
+  for (const text of ["[object Object]", "{}", "[]", "undefined", "null", "None"])
+    yield [`the text "${text}", as when the body was not parsed`, toUtf8(text)];
   if (body.length > MAX_EXAMINED_BYTES) return;
   const text = fromUtf8(body);
   const seen = new Set([text]);
@@ -30,6 +31,12 @@ export function* listBodyVariants(body: Uint8Array, timestamp?: string): Generat
     yield [label, toUtf8(variant)];
   }
   yield ["the body encoded in base64, as gateways of cloud functions pass it", toUtf8(toBase64(body))];
+  yield ["the body as Python's bytes, which str() writes", toUtf8(formatPythonBytes(body))];
+  yield [
+    "the body's bytes as JSON.stringify writes Node's `Buffer`",
+    toUtf8(JSON.stringify({ type: "Buffer", data: [...body] })),
+  ];
+  yield ["the numbers of its bytes, which String() writes", toUtf8([...body].join(","))];
   yield ["the body read as Latin-1 and written as UTF-8", toUtf8(toLatin1(body))];
   const encodeUnits = (toBytes: (code: number) => number | number[]) =>
     Uint8Array.from(text.split("").flatMap((unit) => toBytes(unit.charCodeAt(0))));
@@ -229,9 +236,17 @@ const PYTHON_ESCAPES: Readonly<Record<string, string>> = {
 function quoteLikePython(text: string): string {
   const escaped = text.replaceAll(
     /[\\\u0000-\u001f\u007f-\u00a0\u00ad]/g,
-    (character) => PYTHON_ESCAPES[character] ?? `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+    (character) => PYTHON_ESCAPES[character] ?? escapeByte(character),
   );
   return text.includes("'") && !text.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
+}
+
+function formatPythonBytes(bytes: Uint8Array): string {
+  return `b${quoteLikePython(toLatin1(bytes)).replaceAll(/[\u00a1-\u00ff]/g, escapeByte)}`;
+}
+
+function escapeByte(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
 }
 
 function encodeLikePython(text: string): string {
