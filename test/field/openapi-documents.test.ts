@@ -622,3 +622,16 @@ it.each([
   const { body } = await send("GET", "/v1/a");
   expect(body).toSatisfy(new Ajv2020().compile(schema));
 });
+
+it("a date or time in another form is refused with the accepted forms, and a time with %2B for its plus [G08]", async () => {
+  const parameter = (name: string, format: string) => ({
+    ...{ name, in: "query", schema: { type: "string", format } },
+  });
+  const parameters = [parameter("when", "date-time"), parameter("day", "date")];
+  const { send } = serve({ paths: { "/v1/slots": { get: { parameters, ...success({ type: "object" }) } } } });
+  const refuse = async (query: string) => (await send("GET", `/v1/slots?${query}`)).body.error.message;
+  const forms = "when must be a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
+  expect(await refuse("when=2026-03-15T10:00:00+01:00")).toBe(`${forms}; in a URL, its plus is %2B`);
+  expect(await refuse("when=2026-03-15")).toBe(forms);
+  expect(await refuse("day=15.03.2026")).toBe("day must be a date such as 2026-03-15");
+});

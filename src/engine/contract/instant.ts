@@ -46,11 +46,15 @@ export function roundUpToMillisecond(text: string): number {
   return /[.,]\d{3}\d*[1-9]/.test(text) ? instant + 1 : instant;
 }
 
-export const TIME_FORMS = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
-
 /** The forms that `parseInstant` reads, for messages about an invalid text. */
 export function describeInstantForms(text: unknown): string {
-  const forms = `a date such as 2026-03-15, or ${TIME_FORMS}`;
+  return `${DATE_FORM}, or ${describeTimeForms(text)}`;
+}
+
+export const DATE_FORM = "a date such as 2026-03-15";
+
+export function describeTimeForms(text: unknown): string {
+  const forms = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
   return /T.*\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;
 }
 

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { describeInstantForms, TIME_FORMS } from "./instant.ts";
+import { DATE_FORM, describeInstantForms, describeTimeForms } from "./instant.ts";
 import { MIME_TYPE, URL_PATTERN } from "./schema.ts";
 
 /** The field that a schema refuses, for the client of an API (G08). */
@@ -89,7 +89,8 @@ function toMessage({ keyword, params, message }: ErrorObject, value: unknown): s
 export function describeFormat(format: string, value: unknown): string {
   if (format === "email") return "an e-mail address such as ada@example.test";
   if (format === "uri") return "an absolute URL such as https://app.example.test";
-  if (format === "date-time") return TIME_FORMS;
+  if (format === "date-time") return describeTimeForms(value);
+  if (format === "date") return DATE_FORM;
   return format === "date-or-instant" ? describeInstantForms(value) : `a text in the format ${format}`;
 }
 

@@ -150,7 +150,7 @@ describe("a message about a document", () => {
       "a.yaml:1:1: the document needs `z` beside `a`",
       "a.yaml:1:4: `a` must have at least 2 items",
       "a.yaml:2:4: `b` may have each item once; items 0 and 2 are the same",
-      'a.yaml:3:4: `c` must be a text in the format date, not the text "soon"',
+      'a.yaml:3:4: `c` must be a date such as 2026-03-15, not the text "soon"',
       'a.yaml:4:4: `d` must be a text that matches ^wh_, not the text "x"',
       "a.yaml:5:4: `e` must be a multiple of 5, not the number 7",
       "a.yaml:6:4: `f` must be at most 1, not the number 2",
