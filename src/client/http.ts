@@ -75,7 +75,8 @@ export class AddressError extends Error {
 
 /** @throws AddressError */
 function toAddress(text: string): string {
-  const url = readHttpUrl(text);
+  // A start also prints the console's address, and browsers show it with a view's path.
+  const url = readHttpUrl(typeof text === "string" ? text.replace(/\/_console(?:[/?#].*)?$/s, "") : text);
   if (typeof url === "string" || url.search !== "" || url.hash !== "") throw new AddressError(text);
   // Few resolvers know the names below localhost, which are all this machine (RFC 6761).
   return url.href.replace(/\/+$/, "").replace(/^(https?:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");

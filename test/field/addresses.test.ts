@@ -41,6 +41,15 @@ describe("an address in a common short form", () => {
     expect(String(readHttpUrl(given))).toBe(meant);
   });
 
+  it.each(["", "/", "/default/timeline?q=x", "#top"])(
+    "may be the console's, with %j behind it",
+    async (view) => {
+      const port = await readPort(http.createServer((request, response) => response.end(request.url)));
+      const { stderr } = await runCommand(["status", "--url", `127.0.0.1:${port}/base/_console${view}`]);
+      expect(stderr).toContain(`The server at http://127.0.0.1:${port}/base is not Understudy`);
+    },
+  );
+
   it.each([null, 5, {}])("must be a text, also for callers in JavaScript: %j", (given) => {
     expect(() => connect(given as never)).toThrow("is not a server's address");
     expect(readHttpUrl(given as never)).toContain("must be an http or https URL");
