@@ -132,6 +132,27 @@ describe("`extends`", () => {
     ]);
   });
 
+  it("refuses a null for a key that its record or map cannot have, such as the rest of a text with a comma", () => {
+    const path = write(
+      "comma.yaml",
+      [
+        "extends: reference",
+        "users: [{ id: usr_ada, name: Osei, Ada, verified: null }]",
+        "departments: { dept_eng: { discription: null, color: null } }",
+        "usage: { org_acme: { montly_limit: } }",
+        "vector_stores: [{ id: vs_handbook, files: { file_policies: { stat: null } } }]",
+        "generate: { departmets: null }",
+      ].join("\n"),
+    );
+    expect(refusal(path).split("\n")).toEqual([
+      "comma.yaml:2:36: `users[0]` may not have the key `Ada`",
+      'comma.yaml:3:28: `departments.dept_eng` may not have the key `discription` (did you mean "description"?)',
+      'comma.yaml:4:22: `usage.org_acme` may not have the key `montly_limit` (did you mean "monthly_limit"?)',
+      'comma.yaml:5:62: `vector_stores[0].files.file_policies` may not have the key `stat` (did you mean "status"?)',
+      'comma.yaml:6:13: `generate` may not have the key `departmets` (did you mean "departments"?)',
+    ]);
+  });
+
   it("merges maps by key and lists by id, deletes by null, and follows a chain of files [interfaces 5]", () => {
     write("base.yaml", world);
     write("sub/middle.yaml", "extends: ../base.yaml\ndepartments: [{ id: dept_mid, parent_id: dept_top }]");

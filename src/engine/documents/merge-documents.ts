@@ -70,12 +70,13 @@ function mergeById(base: readonly Fields[], overlay: Fields): Fields[] {
   return merged;
 }
 
-/** A record that a map over a list deletes although the list does not have it. */
+/** A null for a key that the base does not have, or for a record in a map over a list that does not have it. */
 export interface UnknownDeletion {
-  /** In the overlay; it ends with the id. */
+  /** In the overlay; it ends with the key, or the record's id. */
   path: (string | number)[];
-  id: string;
-  knownIds: string[];
+  name: string;
+  /** The ids of the list's records; undefined for a key. */
+  knownIds?: string[];
 }
 
 export function* findUnknownDeletions(
@@ -85,7 +86,8 @@ export function* findUnknownDeletions(
 ): Generator<UnknownDeletion> {
   if (isJsonObject(base) && isJsonObject(overlay)) {
     for (const [key, value] of Object.entries(overlay))
-      yield* findUnknownDeletions(base[key], value, [...path, key]);
+      if (value !== null) yield* findUnknownDeletions(base[key], value, [...path, key]);
+      else if (!Object.hasOwn(base, key)) yield { path: [...path, key], name: key };
     return;
   }
   if (!Array.isArray(base) || !isRecords(base)) return;
@@ -97,7 +99,7 @@ export function* findUnknownDeletions(
   } else if (addressesRecords(base, overlay)) {
     for (const [id, change] of Object.entries(overlay))
       if (change !== null) yield* findUnknownDeletions(records.get(id), change, [...path, id]);
-      else if (!records.has(id)) yield { path: [...path, id], id, knownIds: [...records.keys()] };
+      else if (!records.has(id)) yield { path: [...path, id], name: id, knownIds: [...records.keys()] };
   }
 }
 
