@@ -165,6 +165,56 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect(complaints).toEqual([]);
   });
 
+  it("sends url-encoded forms and objects in the query field by field [interfaces 18]", async () => {
+    const text = { type: "string" };
+    const page = { type: "object", properties: { limit: { type: "integer" } } };
+    const filter = { type: "object", properties: { state: text, tags: { type: "array", items: text } } };
+    const order = {
+      type: "object",
+      required: ["name"],
+      properties: {
+        name: text,
+        tags: filter.properties.tags,
+        address: { type: "object", properties: { city: text } },
+      },
+    };
+    const document = {
+      openapi: "3.1.0",
+      info: { title: "Forms", version: "1" },
+      paths: {
+        "/v2/orders": {
+          post: {
+            operationId: "createOrder",
+            parameters: [
+              { name: "filter", in: "query", style: "deepObject", explode: true, schema: filter },
+              { name: "page", in: "query", schema: page },
+            ],
+            requestBody: { content: { "application/x-www-form-urlencoded": { schema: order } } },
+            responses: { "204": { description: "Nothing" } },
+          },
+        },
+      },
+    };
+    await control("PUT", "/operations", { openapi: document });
+    const { page: view, complaints } = await open("api?operation=createOrder");
+    const type = (name: string, value: string) =>
+      view.getByRole("textbox", { name, exact: true }).fill(value);
+    await see(view.getByRole("textbox", { name: "name", exact: true })).toHaveValue("text");
+    await type("filter[state]", "open & new");
+    await type("limit", "5");
+    await type("name", "Ada & Co");
+    await view.getByRole("textbox", { name: "tags", exact: true }).fill("red, green");
+    await type("address[city]", "Bern");
+    const sent = view.waitForRequest(/orders/);
+    await view.getByRole("button", { name: "Send" }).click();
+    const request = await sent;
+    expect(new URL(request.url()).search).toBe("?filter%5Bstate%5D=open+%26+new&limit=5");
+    expect(request.postData()).toBe("name=Ada+%26+Co&tags=red&tags=green&address%5Bcity%5D=Bern");
+    expect(request.headers()["content-type"]).toContain("application/x-www-form-urlencoded");
+    await see(view.getByRole("status").first()).toContainText("204");
+    expect(complaints).toEqual([]);
+  });
+
   it("shows a record's fields with the names of JavaScript's built-in properties [interfaces 18]", async () => {
     await control("PUT", "/operations", { openapi: BOXES });
     const { page } = await open("world?collection=boxes&record=%2B");

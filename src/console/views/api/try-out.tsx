@@ -74,25 +74,31 @@ function Preconditions({ samples: { note, firstOperation, missing } }: { samples
 
 /** `samples` is undefined while loading. */
 function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Actor | undefined }) {
-  const { operation, components, samples, actor } = props;
-  const { method, parameters = [] } = operation;
+  const { components, samples, actor } = props;
+  const { method, path: template } = props.operation;
+  const parameters = listParameters(props);
   const sandbox = useSandboxName();
   const { inputs, change } = useInputs<string>({});
   const [typedParts, setParts] = useState<Parts>({});
   const [typedBody, setBody] = useState<string>();
-  const [type, content] = findBody(operation) ?? [];
+  const [type, content] = findBody(props.operation) ?? [];
   const isMultipart = type === MULTIPART;
-  const body = typedBody ?? proposeBody(props, samples);
+  const isForm = parameters.some((one) => one.in === FORM);
   const parts = { ...(isMultipart && proposeParts(content!.schema, components, samples)), ...typedParts };
   const getValue = (parameter: Parameter) =>
-    getOwn(inputs, toKey(parameter)) ?? getSample(parameter, samples);
-  const path = fillPath(operation, components, getValue);
+    getOwn(inputs, toKey(parameter)) ?? getSample(parameter, samples, components);
+  const readPairs = (place: Parameter["in"]) => readParameters(parameters, components, place, getValue);
+  const query = new URLSearchParams(readPairs("query")).toString();
+  const path = fillPath(template, getValue) + (query && `?${query}`);
+  const body = isForm
+    ? new URLSearchParams(readPairs(FORM)).toString()
+    : (typedBody ?? proposeBody(props, samples));
   const headers = {
-    ...Object.fromEntries(readParameters(operation, "header", getValue)),
+    ...Object.fromEntries(readPairs("header")),
     // The browser sets the multipart boundary.
     ...(type && !isMultipart && { "content-type": type }),
   };
-  const cookies = readParameters(operation, "cookie", getValue);
+  const cookies = readPairs("cookie");
   const cookie = cookies.map((pair) => pair.join("=")).join("; ");
   const call = useServiceCall(() => ({
     method,
@@ -125,7 +131,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
               onChange={setParts}
             />
           )}
-          {content && !isMultipart && (
+          {content && !isMultipart && !isForm && (
             <Field
               label="Body"
               name="body"
@@ -165,6 +171,9 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
 }
 
 const MULTIPART = "multipart/form-data";
+const URL_ENCODED = "application/x-www-form-urlencoded";
+/** The place of the fields of an url-encoded form. */
+const FORM = "form";
 
 /** Type and content of the body; undefined if browsers send none with this method. */
 function findBody({ method, requestBody }: Operation) {
@@ -173,7 +182,7 @@ function findBody({ method, requestBody }: Operation) {
 
 function toExampleBody({ operation, components }: TryOutProps): string {
   const [type, content] = findBody(operation) ?? [];
-  if (content === undefined || (!isJsonType(type!) && type !== MULTIPART)) return "";
+  if (content === undefined || (!isJsonType(type!) && type !== MULTIPART && type !== URL_ENCODED)) return "";
   return JSON.stringify(makeExample(content.schema, components, "request"), null, 2);
 }
 
@@ -204,14 +213,54 @@ function makeSampleFile(part: string): File {
   return new File([bytes], "sample.png", { type: "image/png" });
 }
 
-type Parameter = NonNullable<Operation["parameters"]>[number];
+type DocumentedParameter = NonNullable<Operation["parameters"]>[number];
+type Parameter = Omit<DocumentedParameter, "in"> & { in: DocumentedParameter["in"] | typeof FORM };
 type GetValue = (parameter: Parameter) => string;
 
 /** Parameters in two places may have the same name. */
 const toKey = ({ in: place, name }: Parameter) => `${place} ${name}`;
 
-/** Samples are values of the path. */
-function getSample({ in: place, name }: Parameter, samples: Samples | undefined): string {
+/** The parameters, and the fields of an url-encoded form. Each property of an object has its own. */
+function listParameters({ operation, components }: TryOutProps): Parameter[] {
+  const [type, content] = findBody(operation) ?? [];
+  const fields =
+    type === URL_ENCODED
+      ? listProperties({ in: FORM, name: "", schema: content!.schema, required: true }, components)
+      : [];
+  return (operation.parameters ?? [])
+    .flatMap((one): Parameter[] => {
+      const { in: place, style = "form", explode } = one;
+      if (place === "query" && style === "deepObject") return listProperties(one, components);
+      if (place !== "query" || style !== "form" || explode === false) return [one];
+      const properties = listProperties({ ...one, name: "" }, components);
+      return properties[0]?.name === "" ? [one] : properties;
+    })
+    .concat(fields.filter(({ name }) => name !== ""));
+}
+
+const MAX_NESTING = 4;
+
+/** The properties of an object, and of objects within it as `outer[name]`; else the value itself. */
+function listProperties(outer: Parameter, components: SchemaComponents, depth = 0): Parameter[] {
+  const { properties, required = [] } = splitNull(outer.schema ?? {}, components).nonNull;
+  if (properties === undefined || depth > MAX_NESTING) return [outer];
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const property: Parameter = {
+      in: outer.in,
+      name: outer.name === "" ? name : `${outer.name}[${name}]`,
+      schema,
+      required: Boolean(outer.required) && required.includes(name),
+      ...(schema.description !== undefined && { description: schema.description }),
+    };
+    return listProperties(property, components, depth + 1);
+  });
+}
+
+/** Samples are values of the path, and of required fields. */
+function getSample(parameter: Parameter, samples: Samples | undefined, components: SchemaComponents): string {
+  const { in: place, name, required, schema = {} } = parameter;
+  if (place === FORM && required)
+    return fillIds(String(makeExample(schema, components, "request")), samples?.ids ?? {});
   return (place === "path" && getOwn(samples?.parameters ?? {}, name)) || "";
 }
 
@@ -232,32 +281,28 @@ function isRepeated(
   components: SchemaComponents,
 ): boolean {
   const isList = splitNull(schema, components).nonNull.type === "array";
-  return place === "query" && isList && (style ?? "form") === "form" && explode !== false;
+  const isExploded = (style ?? "form") === "form" && explode !== false;
+  return (place === "query" || place === FORM) && isList && isExploded;
 }
 
-function fillPath(operation: Operation, components: SchemaComponents, getValue: GetValue): string {
-  const { path, parameters = [] } = operation;
-  const filled = path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
+function fillPath(template: string, getValue: GetValue): string {
+  return template.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
     encodeURIComponent(getValue({ in: "path", name })),
   );
-  const query = parameters
-    .filter((one) => one.in === "query" && getValue(one) !== "")
-    .flatMap((one) =>
-      (isRepeated(one, components) ? getValue(one).split(",") : [getValue(one)]).map((value) => [
-        one.name,
-        value.trim(),
-      ]),
-    );
-  return query.length === 0 ? filled : `${filled}?${new URLSearchParams(query)}`;
 }
 
 function readParameters(
-  { parameters = [] }: Operation,
-  place: "header" | "cookie",
+  parameters: readonly Parameter[],
+  components: SchemaComponents,
+  place: Parameter["in"],
   getValue: GetValue,
 ): [name: string, value: string][] {
-  const filled = parameters.filter((one) => one.in === place && getValue(one) !== "");
-  return filled.map((one) => [one.name, getValue(one)]);
+  return parameters
+    .filter((one) => one.in === place && getValue(one) !== "")
+    .flatMap((one) => {
+      const values = isRepeated(one, components) ? getValue(one).split(",") : [getValue(one)];
+      return values.map((value): [string, string] => [one.name, value.trim()]);
+    });
 }
 
 function MultipartFields(props: {
