@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatAsCurl } from "./copy-request.ts";
+import { formatAsCurl, formatBody } from "./copy-request.ts";
 
 it("a copied curl command sends headers without a value, which curl drops in the usual form", () => {
   const command = formatAsCurl({
@@ -13,4 +13,13 @@ it("a copied curl command sends headers without a value, which curl drops in the
   });
   expect(command).toContain("-H 'x-empty;'");
   expect(command).toContain(String.raw`-H 'x-full: it'\''s'`);
+});
+
+it.each([
+  ["a JSON string", '"Zoë"', "Zoë"],
+  ["a text", "Zoë", "Zoë"],
+  ["a number", "5", 5],
+])("%s is copied with the bytes that were sent", (_, sent, body) => {
+  const headers = [{ name: "Content-Length", value: String(Buffer.byteLength(sent)) }];
+  expect(formatBody({ headers, body })).toBe(sent);
 });

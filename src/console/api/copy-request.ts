@@ -1,8 +1,8 @@
 import type { JournalEntry } from "../../../types/control-api.ts";
 
-/** Headers of the connection, or that every client adds itself. */
+/** Headers of the connection, or that every client or “Repeat” adds itself. */
 const NOT_COPIED =
-  /^(host|connection|content-length|accept-encoding|user-agent|origin|referer|sec-.*|keep-alive|transfer-encoding|accept-language|cookie|priority|accept|te)$/i;
+  /^(host|connection|content-length|accept-encoding|user-agent|origin|referer|sec-.*|keep-alive|transfer-encoding|accept-language|cookie|priority|accept|te|x-sandbox-repeat)$/i;
 export const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
 
 export interface RequestCopy {
@@ -30,14 +30,21 @@ export function toRequestCopy(entry: JournalEntry, base: string, key: string | u
       CREDENTIALS.test(name) ? replaceCredential(value, key) : value,
     ]);
   const binarySize = getBinarySize(request);
-  const text = typeof request.body === "string" ? request.body : JSON.stringify(request.body);
   return {
     method,
     url: base + path + (request.query === "" ? "" : `?${request.query}`),
     headers,
-    body: binarySize === undefined ? text : undefined,
+    body: binarySize === undefined ? formatBody(request) : undefined,
     binarySize,
   };
+}
+
+/** A journaled body as text. A text in the journal is a JSON string if only that has the length in the headers. */
+export function formatBody({ headers, body }: JournalEntry["response"], indent?: number): string | undefined {
+  const json = JSON.stringify(body, null, indent);
+  if (typeof body !== "string") return json;
+  const length = headers.find(({ name }) => /^content-length$/i.test(name))?.value;
+  return String(new TextEncoder().encode(json).length) === length ? json : body;
 }
 
 function replaceCredential(masked: string, key: string | undefined): string {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { JournalEntry } from "../../../types/control-api.ts";
-import { getBinarySize } from "../api/copy-request.ts";
+import { formatBody, getBinarySize } from "../api/copy-request.ts";
 import type { ServiceAnswer } from "../api/fetch-service.ts";
 import { revealElement, Section } from "./layout.tsx";
 import { Badge, toStatusOutcome } from "./status.tsx";
@@ -39,8 +39,7 @@ export type MessageProps = JournalEntry["response"] & { title: string; line: str
 
 export function Message({ title, line, headers, body, isOpen }: MessageProps) {
   const binarySize = getBinarySize({ headers, body });
-  const json = binarySize === undefined ? JSON.stringify(body, null, 2) : undefined;
-  const text = typeof body === "string" ? body : json;
+  const text = binarySize === undefined ? formatBody({ headers, body }, 2) : undefined;
   return (
     <Section title={title} end={text !== undefined && <CopyButton isSubtle text={text} label="Copy body" />}>
       <pre className="wire">{line}</pre>
