@@ -5,7 +5,7 @@ import {
   useMutation,
   useQuery,
 } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import type { CollectionName, PageOptions } from "../../../types/control-api.ts";
 import { useSandboxName } from "../address.ts";
 import { showConfirmation } from "../components/confirmations.tsx";
@@ -200,7 +200,9 @@ export function usePollingWhileRunning(): QueryOptions {
 }
 
 export function useCollections() {
-  return useSandboxQuery(["collections"], (calls) => calls.collections());
+  return useSandboxQuery(["collections"], (calls) => calls.collections(), {
+    hasOwn: ({ items }) => items.some(({ schema }) => schema !== undefined),
+  });
 }
 
 export function useRecords<C extends CollectionName>(
@@ -235,10 +237,17 @@ function useDocument<T>(name: "description" | "fidelity", queryFn: () => Promise
 
 /** OpenAPI document of the sandbox's API. */
 export function useOpenApi() {
-  return useSandboxQuery(["openApi"], (calls) => calls.openApi(), {
+  const query = useSandboxQuery(["openApi"], (calls) => calls.openApi(), {
     live: false,
     hasOwn: (api) => listOperations(api).some((one) => one["x-own"]),
   });
+  const { refetch } = query;
+  // The coverage is small and live, so it shows the first own operations.
+  const hasOwn = useCoverage().data?.own !== undefined;
+  useEffect(() => {
+    if (hasOwn) void refetch({ cancelRefetch: false });
+  }, [hasOwn, refetch]);
+  return query;
 }
 
 /** OpenAPI document of the control API. */

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { choose } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { readExample } from "../../support/own/serve-document.ts";
 
 const ALL_MS = 400_000;
 vi.setConfig({ testTimeout: ALL_MS, hookTimeout: 60_000 });
@@ -43,6 +44,16 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     await page.getByRole("link", { name: "Add one" }).press("Enter");
     await see(page.getByRole("region", { name: "New record" })).toBeVisible();
     expect(new URL(page.url()).searchParams.get("collection")).toBe("webhooks");
+  });
+
+  it("lists the first own operations, which appear while the page is open [interfaces 18]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "first-own" });
+    const { page } = await walkTo("/s/first-own/api?filter=v2");
+    await see(page.getByRole("row", { name: /^models.list_v2/ })).toBeVisible();
+    const openapi = readExample("issue-tracker/openapi.yaml");
+    const put = await api.call(undefined, "PUT", "/_control/sandboxes/first-own/operations", { openapi });
+    expect(put.status).toBe(200);
+    await see(page.getByRole("row", { name: /^createIssue/ })).toBeVisible();
   });
 
   it("says that there is no operation of the name in the address [interfaces 2]", async () => {
