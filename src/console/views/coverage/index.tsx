@@ -35,7 +35,7 @@ export default function Coverage() {
               Only incomplete
             </ToggleButton>
             <ConfirmButton title="Reset counts?" verb="Reset counts" change={clear} look="">
-              All counts start at zero. Data and journal do not change.
+              All counts start at zero. Data and timeline do not change.
             </ConfirmButton>
           </div>
           {data && <Summary matrix={data} />}
@@ -240,7 +240,7 @@ function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClos
         response.
       </p>
       {other.length > 0 && (
-        <p className="quiet">
+        <p className="quiet section">
           Other responses seen:{" "}
           {other.map(({ outcome, hits }) => `${describeOutcome(outcome)} (${hits})`).join(", ")}
         </p>

@@ -3,6 +3,7 @@ import { ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { FilterField } from "../../components/form.tsx";
 import { Mark } from "../../components/status.tsx";
+import { formatCount } from "../../components/text.tsx";
 import {
   type BodyMatches,
   createFilter,
@@ -70,7 +71,7 @@ export function FilterBar(props: {
           }}
         >
           <Mark outcome={outcome} word={null} />
-          {word} <span className="quiet">{counts.get(outcome)}</span>
+          {word} <span className="quiet">{formatCount(counts.get(outcome)!)}</span>
         </ToggleButton>
       ))}
       <ToggleButton

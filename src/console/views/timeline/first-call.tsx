@@ -22,6 +22,7 @@ export function FirstCall() {
     fetchService({ sandbox: name, method: "GET", path: "/v1/models", key: actor!.key }),
   );
   const answer = call.data;
+  if (actors === undefined) return null;
   return (
     <section className="first-call panel stack" aria-label="First call">
       <h2>Make a first call</h2>
