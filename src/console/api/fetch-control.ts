@@ -40,6 +40,13 @@ interface ControlCall {
   onEntry?: ((id: string) => void) | undefined;
 }
 
+/** The server's message without its last advice: to call the control API, whose answer the console's lists show. */
+export function removeCallAdvice(message: string): string {
+  return message.replace(/([;.?]) `?GET (?:\/_control\S*|the collection)[^.]*\.$/, (_, end) =>
+    end === "?" ? end : ".",
+  );
+}
+
 /**
  * All calls of the control API go through here.
  * @throws ControlError for every error status; a 401 also opens the login dialog
@@ -72,7 +79,7 @@ export async function fetchControl(
   if (response.status === 401 && token === getToken())
     tokenRequest.set(problem?.detail ?? "This server requires its control token.");
   const message = problem?.detail ?? `The server returned status ${response.status}.`;
-  throw new ControlError(response.status, message, problem);
+  throw new ControlError(response.status, removeCallAdvice(message), problem);
 }
 
 /** The response as JSON; undefined if it is empty. */

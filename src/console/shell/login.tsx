@@ -18,7 +18,10 @@ export function Login() {
     mutationFn: async () => {
       const token = typed.trim();
       if (NOT_IN_TOKENS.test(token))
-        throw toInputError("token", "A token has no such characters. Copy the whole token again.");
+        throw toInputError(
+          "token",
+          "This text contains a character that no token has, such as “…”. Copy the whole token again.",
+        );
       await fetchControl("/_control/health", { headers: { authorization: `Bearer ${token}` } });
       saveToken(token);
       setTyped("");

@@ -198,7 +198,7 @@ function requireKey({ world }: Sandbox, user_id: string): string {
   const key = findKeyOfUser(reader, user_id);
   if (key !== undefined) return key.key;
   if (reader.get(users, user_id) !== undefined) {
-    const advice = "make one with POST /_control/sandboxes/{name}/state/api_keys, or omit the principal";
+    const advice = "create one (collection api_keys), or omit the principal";
     throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
   }
   const userIds = [...reader.all(users).page(0, 1000)].map(({ id }) => id);

@@ -41,7 +41,7 @@ export class StateCollection extends PublicCollection {
     throw conflict(
       "id-in-use",
       `There is a record ${id} in ${collection.name} already`,
-      "PATCH it, choose another id, or omit the id to have one generated",
+      "change it, choose another id, or omit the id to have one generated",
     );
   }
 

@@ -105,7 +105,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await control("PATCH", "", { settings: { history_limit: 1 } });
     await api.call("ada", "DELETE", "/v1/threads/thread_long");
     const { page } = await open(`?entry=${headers.get("x-request-id")}`);
-    await see(detail(page)).toContainText("The history no longer has this call’s change");
+    await see(detail(page)).toContainText("This call’s change is no longer recorded");
     await control("PATCH", "", { settings: { history_limit: 1000 } });
   });
 
@@ -126,7 +126,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(marked(/200 GET \/v1\/models.*usr_ada/, "OK")).toBeVisible();
     await findRow(page, /models.*delayed/).click();
     await see(detail(page)).toContainText(
-      "models.list succeeded for usr_dan. A fault delayed the answer by 20 ms and changed nothing else",
+      "models.list succeeded for usr_dan. A fault delayed the response by 20 ms and changed nothing else",
     );
     for (const [chip, count] of [
       ["Delayed", 2],
@@ -441,7 +441,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
       await (await chosen).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
     };
     await choose("notes.json", '{"format": "notes"}');
-    await see(page.getByRole("alert")).toContainText("is not a bundle");
+    await see(page.getByRole("alert")).toContainText("neither a bundle nor an exported sandbox");
     await choose("failed.bundle.json", bundle);
     await see(page.getByRole("alert")).toHaveCount(0);
     await see(page.getByRole("heading", { name: "Bundle" })).toBeVisible();

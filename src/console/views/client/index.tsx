@@ -54,7 +54,7 @@ export default function ClientTest() {
       <p className="quiet">
         Use your application against this sandbox, once without failures and once for each kind of failure.
         Its requests show whether it retries, waits and gives up as it should. Each run begins with the
-        sandbox as it is now; the journal is cleared.
+        sandbox as it is now; the recorded requests are deleted.
       </p>
       <Problem error={step.error} />
       {!isRunning && <StartForm onStart={start} isPending={step.isPending} />}

@@ -10,6 +10,7 @@ import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, revealElement, Section } from "../../components/layout.tsx";
 import { Badge, Notice, type Outcome, toStatusOutcome } from "../../components/status.tsx";
 import { formatRuleName } from "../../components/text.tsx";
+import { formatReason } from "../timeline/words.ts";
 import { listOperationChoices, useCallerChoices } from "./rule-draft.ts";
 
 /** In place of a user: the call has no credentials. */
@@ -51,6 +52,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   return (
     <DetailPane title="Explain a call" label="Explain a call" onClose={onClose}>
       <Form submit="Explain" change={change}>
+        <p className="quiet">Shows how a call would be answered now, and why, without making it.</p>
         <ChoiceField
           label="Operation"
           name="operation"
@@ -103,7 +105,7 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
               <Badge outcome={STEPS[outcome][0]}>{nameStep(step)}</Badge>
               <span>
                 {STEPS[outcome][1]}
-                {says && <span className="quiet">: {toPrintableLines(says)}</span>}
+                {says && <span className="quiet">: {toPrintableLines(formatReason(says))}</span>}
               </span>
             </li>
           ))}

@@ -112,7 +112,10 @@ function describeEffects({ effect = {}, sequence }: Rule): string[] {
   const { error, status, body, delay, hold, wire } = effect;
   const words: string[] = [];
   if (hold !== undefined) words.push("held until released");
-  if (sequence !== undefined) words.push(sequence.map(toStatusOrCode).join(", then "));
+  if (sequence !== undefined)
+    words.push(
+      sequence.map((one) => (one === "pass" ? "the real response" : toStatusOrCode(one))).join(", then "),
+    );
   if (error !== undefined) words.push(error);
   if (status !== undefined) words.push(String(status));
   else if (body !== undefined) words.push("a custom body");

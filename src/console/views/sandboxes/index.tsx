@@ -104,7 +104,7 @@ export default function Sandboxes() {
           <h1>Sandboxes</h1>
           <ActionButton label="Create sandbox" look="primary" onPress={create} />
           <p className="quiet">
-            Each sandbox has its own data, clock, keys, fault rules, webhooks and journal. Clients select one
+            Each sandbox has its own data, clock, keys, fault rules, webhooks and timeline. Clients select one
             by its base URL or the <code>X-Sandbox</code> header.
           </p>
         </div>
@@ -184,7 +184,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
           </DialogButton>
           {name !== DEFAULT_SANDBOX && (
             <ConfirmButton title={`Delete ${name}?`} verb="Delete" change={remove}>
-              Deletes its data, journal, history and snapshots permanently. Calls to its base URL will fail.
+              Deletes its data, timeline and snapshots permanently. Calls to its base URL will fail.
             </ConfirmButton>
           )}
         </>
@@ -201,7 +201,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
             Seed: seed,
             Clock: `${formatClock(clock)}, ${formatAbsolute(clock.now)}`,
             Scenarios: scenarios.length === 0 ? "none active" : scenarios.join(", "),
-            Created: `${formatAbsolute(created_at)}, by the wall clock`,
+            Created: `${formatAbsolute(created_at)}, in real time`,
           }}
         />
       </Section>

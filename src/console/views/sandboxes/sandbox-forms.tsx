@@ -16,7 +16,7 @@ const MODES: readonly Choice[] = [
   { id: "", title: "Server default" },
   { id: "frozen", title: "Frozen", detail: "until you advance it" },
   { id: "real", title: "Real time" },
-  { id: "scaled", title: "Scaled", detail: "faster or slower than real time" },
+  { id: "scaled", title: "Running", detail: "faster or slower than real time" },
 ];
 
 /** Creates a sandbox; empty fields use the server's defaults. */
@@ -203,10 +203,10 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
     <Dialog title={`Reset ${name}?`} onClose={onClose}>
       <Form submit="Reset" look="danger" change={reset} onSuccess={onClose} onCancel={onClose}>
         <p>
-          Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
-          history. The clock goes back to its start, or to the real time if it follows that. The clock’s mode,
-          the settings and the snapshots stay. The current state is saved as the snapshot{" "}
-          <code>{BEFORE_RESET}</code>, without rules and scenarios. Journal and history cannot be restored.
+          Resets data, credentials, rate limits, pending retries, rules, active scenarios and the timeline.
+          The clock returns to its start; one in real time, to the real time. The clock’s mode, the settings
+          and the snapshots stay. The current state is saved as the snapshot <code>{BEFORE_RESET}</code>,
+          without rules and scenarios. The timeline cannot be restored.
         </p>
         <FixtureField choice={inputs.fixture} field={field} defaultTitle={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />

@@ -159,8 +159,8 @@ function toShownBody(body: Body): unknown {
  */
 export async function readBundle(file: File): Promise<OpenedBundle> {
   const document = tryParseJson(await file.text()) as Partial<Bundle> | null | undefined;
-  if (document === undefined) throw new Error("This file is not a bundle: it is not valid JSON.");
+  if (document === undefined) throw new Error("This file is neither a bundle nor an exported sandbox.");
   if (document?.format !== "understudy-bundle" || !Array.isArray(document.steps))
-    throw new Error("This file is not a bundle. Create one with “Export bundle” or `understudy bundle`.");
+    throw new Error("This file is neither a bundle nor an exported sandbox. “Export …” creates both.");
   return { file: file.name, bundle: document as Bundle };
 }

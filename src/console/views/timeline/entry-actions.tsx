@@ -29,7 +29,11 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
   const { set } = useParameters();
   const { pins, toggle } = usePins();
   const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq), {
-    confirmation: () => (SAFE_METHODS.test(journal!.method) ? undefined : "Sent the request again."),
+    // A request that is rejected again leaves nothing to undo.
+    confirmation: ({ same }) =>
+      SAFE_METHODS.test(journal!.method) || (same && journal!.status >= 400)
+        ? undefined
+        : "Sent the request again.",
     undo: (calls, { request }) => undoRequest(calls, request),
   });
   const readKey = () => fetchKey(createSandboxCalls(sandbox!.name), journal!);
@@ -69,7 +73,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
       ) : (
         <p className="quiet small wide">
           {request?.history
-            ? "The history no longer has this call’s change, so there is nothing to rewind to."
+            ? "This call’s change is no longer recorded, so you cannot rewind to it."
             : "The call changed no data. To rewind or fork, open an entry that did."}
         </p>
       )}

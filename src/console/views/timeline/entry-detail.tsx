@@ -10,7 +10,14 @@ import { PathText, TextWithCode } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
-import { describeDelay, describeKind, describeNode, explainDecision, formatDuration } from "./words.ts";
+import {
+  describeDelay,
+  describeKind,
+  describeNode,
+  explainDecision,
+  formatDuration,
+  formatReason,
+} from "./words.ts";
 
 interface EntryDetailProps {
   /** The entry as named in the address. */
@@ -30,7 +37,9 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
   if (node === undefined) {
     return (
       <DetailPane title={address} label={`Entry ${address}`} onClose={onClose}>
-        <Notice outcome="refused">No entry {address}. It may have expired, or the sandbox was reset.</Notice>
+        <Notice outcome="refused">
+          No entry {address}. It may have expired, or a reset or a restart of the server deleted it.
+        </Notice>
       </DetailPane>
     );
   }
@@ -73,7 +82,9 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
 
 function Why({ entry }: { entry: JournalEntry }) {
   const sentence = explainDecision(entry);
-  const reasons = entry.reasons.filter((reason) => !sentence.includes(reason));
+  const reasons = entry.reasons
+    .filter((reason) => !sentence.includes(reason) && !reason.startsWith("No operation answers"))
+    .map(formatReason);
   return (
     <Section title="Why">
       <p className="why">{toPrintableLines(sentence)}</p>

@@ -111,7 +111,7 @@ function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
           {isRewind(entry) && "The entries that this rewind had undone are valid again. "}
           You can undo this step later: it becomes an entry too.
         </p>
-        <p className="quiet">Settings, scenarios, rules and the journal do not change.</p>
+        <p className="quiet">Settings, scenarios, rules and recorded requests do not change.</p>
       </Form>
     </Dialog>
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
-import { explainDecision, formatDuration, summarizeChanges, toShortTitle } from "./words.ts";
+import { explainDecision, formatDuration, formatReason, summarizeChanges, toShortTitle } from "./words.ts";
 
 const summary = (changes: HistoryEntry["changes"]) => summarizeChanges({ entry: { changes } } as never);
 
@@ -49,6 +49,16 @@ describe("toShortTitle", () => {
   });
 });
 
+it.each([
+  ["inline/fault_1 triggered: hit 1 of 1", "rule fault_1 triggered: hit 1 of 1"],
+  ["slow/r1 delays by 200 ms", "rule r1 of scenario slow delays by 200 ms"],
+  ["nearest rule inline/f did not match: method is GET", "nearest rule f did not match: method is GET"],
+  ["wire fault reset", "connection reset"],
+  ["thread_id a/b was not found", "thread_id a/b was not found"],
+])("shows the reason %s in the console’s words", (reason, shown) => {
+  expect(formatReason(reason)).toBe(shown);
+});
+
 describe("explainDecision", () => {
   const explain = (entry: Partial<JournalEntry>) =>
     explainDecision({
@@ -91,19 +101,19 @@ describe("explainDecision", () => {
     ],
     [
       { decision: "fault:inline/r1", status: 429, fault: fault("inline/r1", "response", 30), history: null },
-      "A fault replaced the response with 429 (rule r1). No change is recorded. The fault delayed its answer by 30 ms.",
+      "A fault replaced the response with 429 (rule r1). No change is recorded. The fault delayed the response by 30 ms.",
     ],
     [
       { decision: "fault:slow/r1", fault: fault("slow/r1", "nothing", 700) },
-      "models.list succeeded for usr_dan. A fault delayed the answer by 700 ms and changed nothing else (rule r1 of scenario slow).",
+      "models.list succeeded for usr_dan. A fault delayed the response by 700 ms and changed nothing else (rule r1 of scenario slow).",
     ],
     [
       { decision: "auth", status: 401, fault: fault("header/delay", "nothing", 40) },
-      "The credentials were rejected. A fault delayed the answer by 40 ms and changed nothing else (the request’s own header).",
+      "The request has no valid credentials. A fault delayed the response by 40 ms and changed nothing else (the request’s own header).",
     ],
     [
       { decision: "validation", status: 422, code: "VALIDATION_FAILED" },
-      "The request does not match the operation's schema.",
+      "The request does not match the operation’s schema.",
     ],
     [{ decision: "validation", status: 400, code: "INVALID_JSON" }, "The request’s body is not valid JSON."],
     [

@@ -1,6 +1,7 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { formatRuleName, toSingularName } from "../../components/text.tsx";
+import { WIRE_WORDS } from "../faults/rules.ts";
 import type { Node } from "./nodes.ts";
 
 const KINDS = {
@@ -68,15 +69,15 @@ export function formatDuration(ms: number): string {
 }
 
 const STEP_EXPLANATIONS: Record<string, string> = {
-  route: "No operation matches this method and path.",
-  auth: "The credentials were rejected.",
+  route: "No operation matches this method and path. The API view lists all operations.",
+  auth: "The request has no valid credentials.",
   "rate-limit": "The rate limit was exceeded.",
-  validation: "The request does not match the operation's schema.",
+  validation: "The request does not match the operation’s schema.",
   spending: "The spending limit of the organization or API key was reached.",
-  rule: "The request breaks a rule of the operation.",
+  rule: "The request breaks a business rule of the operation.",
   store: "The change could not be saved, so it was undone.",
   limit: "The sandbox would have exceeded its size limits.",
-  upstream: "Nothing here serves the path, so the request was passed to the upstream.",
+  upstream: "No operation matches this path, so the request was forwarded to the upstream server.",
   internal: "Understudy failed. This is a bug in Understudy.",
 };
 
@@ -94,8 +95,18 @@ export function explainDecision(entry: JournalEntry): string {
   const explanation = fault && fault.replaced !== "nothing" ? explainFault(entry) : explainAnswer(entry);
   if (fault === undefined || delay === undefined) return explanation;
   return fault.replaced === "nothing"
-    ? `${explanation} A fault delayed the answer by ${delay} and changed nothing else (${formatRuleName(fault.by)}).`
-    : `${explanation} The fault delayed its answer by ${delay}.`;
+    ? `${explanation} A fault delayed the response by ${delay} and changed nothing else (${formatRuleName(fault.by)}).`
+    : `${explanation} The fault delayed the response by ${delay}.`;
+}
+
+/** A reason of the server, with the console's names of rules and connection faults. */
+export function formatReason(reason: string): string {
+  return reason
+    .replace(
+      /^(nearest )?(?:rule )?(\S+\/\S+)(?= (triggered|matched|delays|did not match)\b)/,
+      (_, nearest, by) => (nearest ?? "") + formatRuleName(by),
+    )
+    .replace(/^wire fault (\w+)$/, (_, name: keyof typeof WIRE_WORDS) => WIRE_WORDS[name] ?? name);
 }
 
 function explainAnswer(entry: JournalEntry): string {

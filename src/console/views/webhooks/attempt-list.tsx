@@ -174,9 +174,7 @@ function AttemptExchange(props: {
   const signature = useSignature(secret, body);
   if (entry === undefined) {
     return (
-      <p className="quiet">
-        {isLoading ? "Loading …" : "The request and response have expired from the journal."}
-      </p>
+      <p className="quiet">{isLoading ? "Loading …" : "The request and response are no longer recorded."}</p>
     );
   }
   const sentSignature = entry.request.headers.find(({ name }) => /-signature$/i.test(name))?.value;

@@ -120,8 +120,9 @@ interface ComparedState {
   title: string;
 }
 
-function describeState({ title }: ComparedState): string {
-  return title === NOW ? "in the current state" : `in ${title}`;
+function describeState({ title, at }: ComparedState): string {
+  if (title === NOW) return "in the current state";
+  return title === at ? `in “${title}”` : `in ${title}`;
 }
 
 function Comparison({ from, to }: { from: ComparedState; to: ComparedState }) {

@@ -83,7 +83,7 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
     downloadJson(`${name}.snapshot.json`, await createSandboxCalls(sandbox).downloadSnapshot(name)),
   );
   const restore = useSandboxChange((calls) => calls.restoreSnapshot(name), {
-    confirmation: `Restored ${name}.`,
+    confirmation: `Restored snapshot ${name}.`,
   });
   const remove = useSandboxChange(
     async (calls) => {
@@ -113,18 +113,18 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
         </ViewLink>
         <ActionButton label="Download" name={`Download ${name}`} change={download} />
         <ConfirmButton
-          title={`Restore ${name}?`}
+          title={`Restore “${name}”?`}
           verb="Restore"
           change={restore}
           name={`Restore ${name}`}
           look=""
         >
-          Replaces data, credentials, clock, timers and pending deliveries with those of {name}. Settings,
-          scenarios, rules and the journal do not change. To undo this, use “Undo restore” in its timeline
-          entry.
+          Replaces data, credentials, clock, timers and pending deliveries with those of “{name}”. Settings,
+          scenarios, rules and recorded requests do not change. To undo this, use “Undo restore” in its
+          timeline entry.
         </ConfirmButton>
         <ConfirmButton
-          title={`Delete ${name}?`}
+          title={`Delete “${name}”?`}
           verb="Delete"
           change={remove}
           name={`Delete ${name}`}
