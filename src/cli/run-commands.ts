@@ -146,6 +146,8 @@ const RUN_A_COMMAND = ["suite", "client-test", "coverage"];
 
 /** Only some commands run what follows `--`; yargs would hide it from the others too. @throws UsageError */
 function joinArguments(words: readonly string[]): string[] {
+  // To complete, `--` is the beginning of an option.
+  if (words[0] === COMPLETION_FLAG && words.at(-1) === "--") return words.with(-1, "-");
   const end = words.indexOf("--");
   if (end < 0 || RUN_A_COMMAND.includes(words[0]!)) return [...words];
   const option = words.slice(end + 1).find((word) => word.startsWith("-"));
@@ -195,7 +197,10 @@ function checkValues(argv: Record<string, unknown>, options: unknown, words: rea
 }
 
 /** The names that may follow these words of a command line; empty if it takes other values. */
-async function completeNames([command, action]: readonly string[]): Promise<string[]> {
+async function completeNames(words: readonly string[]): Promise<string[]> {
+  const [command, action] = words;
+  // An option, or its value.
+  if (words.slice(-2).some((word) => word.startsWith("-"))) return [];
   if (command === "trigger" || command === "events") {
     const { EVENT_NAMES } = await import("../engine/resources/events.ts");
     return [...EVENT_NAMES];

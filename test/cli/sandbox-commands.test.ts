@@ -259,6 +259,10 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     expect(await completed(runInProcess, "trigger", "user.")).toContain("user.created");
     expect(await completed(runInProcess, "explain", "thr")).toContain("threads.delete");
     expect(await completed(runInProcess, "scenario", "on", "fl")).toContain("flaky-ten-percent");
+    // Options, also where a name may stand, and after the two hyphens with which they begin.
+    expect(await completed(runCommand, "start", "--")).toContain("--fixture");
+    expect(await completed(runCommand, "trigger", "user.created", "--co")).toContain("--count");
+    expect(await completed(runCommand, "events", "user.created", "--types", "")).toEqual(["ts", "py", ""]);
   });
 
   it("list, show and redeliver deliveries [interfaces 14]", async () => {
