@@ -65,3 +65,90 @@ it("a new record is shown where one form of the answer has it [interfaces 18]", 
     { server: { id: 1, name: "web" }, links: expect.any(Array) },
   ]);
 });
+
+const FORM = (fields: string) =>
+  `requestBody: { content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { ${fields} } } } } }`;
+const SENT_FORM = { "content-type": "application/x-www-form-urlencoded" };
+
+it("Twilio's paths with `.json`, and its names with capitals, work on the same records [interfaces 18]", async () => {
+  const parameter = (name: string) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`;
+  const body = FORM("FriendlyName: { type: string }, To: { type: string }");
+  const send = serve(
+    `  /Accounts/{AccountSid}/Calls.json:
+    parameters: [${parameter("AccountSid")}]
+    get: { operationId: list, parameters: [{ name: To, in: query, schema: { type: string } }], ${answer(`{ type: object, properties: { calls: { type: array, items: ${ref("Call")} }, page_size: { type: integer } } }`)} }
+    post: { operationId: create, ${body}, ${answer(ref("Call"), "201")} }
+  /Accounts/{AccountSid}/Calls/{Sid}.json:
+    parameters: [${parameter("AccountSid")}, ${parameter("Sid")}]
+    get: { operationId: get, ${answer(ref("Call"))} }
+    post: { operationId: update, ${body}, ${answer(ref("Call"))} }
+    delete: { operationId: remove, responses: { "204": { description: d } } }`,
+    "    Call: { type: object, properties: { sid: { type: string, nullable: true }, account_sid: { type: string }, friendly_name: { type: string }, to: { type: string } } }",
+  );
+  const post = (path: string, form: object) =>
+    send("POST", path, { body: new URLSearchParams({ ...form }).toString(), headers: SENT_FORM });
+  const made = await post("/Accounts/AC1/Calls.json", { FriendlyName: "One", To: "+1" });
+  const { sid } = made.body;
+  expect([made.status, made.body]).toEqual([
+    201,
+    { sid: expect.any(String), account_sid: "AC1", friendly_name: "One", to: "+1" },
+  ]);
+  const path = `/Accounts/AC1/Calls/${sid}.json`;
+  const changed = await post(path, { FriendlyName: "Two" });
+  expect(changed.body).toEqual({ ...made.body, friendly_name: "Two" });
+  expect((await send("GET", path)).body).toEqual(changed.body);
+  expect((await send("GET", "/Accounts/AC1/Calls.json?To=%2B1")).body.calls).toEqual([changed.body]);
+  expect((await send("GET", "/Accounts/AC1/Calls.json?To=%2B2")).body.calls).toEqual([]);
+  expect((await send("DELETE", path)).status).toBe(204);
+  expect((await send("GET", path)).status).toBe(404);
+});
+
+it("a Stripe customer is created, changed by POST, listed by cursor and deleted [interfaces 18]", async () => {
+  const customer = `${FORM("email: { type: string }, name: { type: string }, metadata: { anyOf: [{ type: object, additionalProperties: { type: string } }, { type: string, enum: [''] }] }, expand: { type: array, items: { type: string } }, address: { type: object, properties: { city: { type: string } } }")}`;
+  const page =
+    "{ name: limit, in: query, schema: { type: integer } }, { name: starting_after, in: query, schema: { type: string } }, { name: email, in: query, schema: { type: string } }";
+  const send = serve(
+    `  /v1/customers:
+    get: { operationId: GetCustomers, parameters: [${page}], ${answer(`{ type: object, required: [data, has_more, object, url], properties: { data: { type: array, items: ${ref("customer")} }, has_more: { type: boolean }, object: { type: string, enum: [list] }, url: { type: string, maxLength: 5000, pattern: "^/v1/customers" } } }`)} }
+    post: { operationId: PostCustomers, ${customer}, ${answer(ref("customer"))} }
+  /v1/customers/{customer}:
+    parameters: [{ name: customer, in: path, required: true, schema: { type: string, maxLength: 5000 } }]
+    get: { operationId: GetCustomersCustomer, ${answer(`{ anyOf: [${ref("customer")}, ${ref("deleted_customer")}] }`)} }
+    post: { operationId: PostCustomersCustomer, ${customer}, ${answer(ref("customer"))} }
+    delete: { operationId: DeleteCustomersCustomer, ${answer(ref("deleted_customer"))} }`,
+    `    customer: { type: object, required: [created, id, livemode, object], properties: { address: { anyOf: [${ref("address")}], nullable: true }, created: { type: integer, format: unix-time }, email: { type: string, nullable: true, maxLength: 512 }, id: { type: string, maxLength: 5000 }, livemode: { type: boolean }, metadata: { type: object, additionalProperties: { type: string } }, name: { type: string }, object: { type: string, enum: [customer] } } }
+    deleted_customer: { type: object, required: [deleted, id, object], properties: { deleted: { type: boolean, enum: [true] }, id: { type: string }, object: { type: string, enum: [customer] } } }
+    address: { type: object, properties: { city: { type: string, nullable: true } } }`,
+  );
+  const post = (path: string, form: string) => send("POST", path, { body: form, headers: SENT_FORM });
+  const made = await post(
+    "/v1/customers",
+    "email=a%40x.test&name=A&metadata[plan]=pro&address[city]=Oslo&expand[]=subscriptions",
+  );
+  expect([made.status, made.body]).toEqual([
+    200,
+    expect.objectContaining({
+      object: "customer",
+      email: "a@x.test",
+      name: "A",
+      metadata: { plan: "pro" },
+      address: { city: "Oslo" },
+    }),
+  ]);
+  const second = await post("/v1/customers", "name=B");
+  const path = `/v1/customers/${made.body.id}`;
+  const changed = await post(path, "name=C&metadata[seats]=3");
+  expect([changed.status, changed.body.name]).toEqual([200, "C"]);
+  expect((await send("GET", path)).body).toEqual(changed.body);
+  const first = await send("GET", "/v1/customers?limit=1");
+  expect(first.body).toMatchObject({
+    object: "list",
+    url: "/v1/customers",
+    has_more: true,
+    data: [second.body],
+  });
+  const next = await send("GET", `/v1/customers?limit=1&starting_after=${second.body.id}`);
+  expect(next.body).toMatchObject({ has_more: false, data: [changed.body] });
+  expect((await send("DELETE", path)).body).toEqual({ id: made.body.id, object: "customer", deleted: true });
+  expect((await send("GET", path)).status).toBe(404);
+});

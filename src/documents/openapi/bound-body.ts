@@ -79,7 +79,8 @@ export class BoundBody {
     const { target, context } = this.parts;
     const { isInferred } = context;
     const ownFields = this.schemas.listFields(target.spec?.schema);
-    for (const [name, sent] of Object.entries(isJsonObject(body) ? body : {})) {
+    for (const [sentName, sent] of Object.entries(isJsonObject(body) ? body : {})) {
+      const name = isInferred ? target.findField(sentName) : sentName;
       if (this.ignoredFields.has(name) || (this.isClosed && !ownFields.has(name))) continue;
       const node = ownFields.get(name);
       const types = this.schemas.listTypes(node);
@@ -87,7 +88,7 @@ export class BoundBody {
       if (isNothing && isInferred && !isMergePatch(call)) continue;
       const typed = toTypes(this.toObject(sent, node), types);
       // A field that the body describes as a text may have any.
-      const value = this.toTime(typed === undefined && !this.fields.has(name) ? sent : typed, node);
+      const value = this.toTime(typed === undefined && !this.fields.has(sentName) ? sent : typed, node);
       if (value !== undefined) fields[name] = value;
     }
     for (const file of files ?? []) addFile(fields, target.fieldNames, file);

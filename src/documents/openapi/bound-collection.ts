@@ -17,7 +17,7 @@ import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Random } from "../../engine/state/random.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
-import { matches } from "./list-records.ts";
+import { isSameName, matches } from "./list-records.ts";
 import {
   type CollectionSpec,
   CREATED_NAMES,
@@ -76,6 +76,12 @@ export class BoundCollection extends PublicCollection {
   /** The declaration by which a field names a record; undefined for other fields. */
   findReference(field: string): Reference | undefined {
     return this.fieldSchemas[field]?.["x-refers-to"] as Reference | undefined;
+  }
+
+  /** The field that a request names so, or in another case; else the name. */
+  findField(name: string): string {
+    if (this.fieldNames.has(name)) return name;
+    return [...this.fieldNames].find((field) => isSameName(field, name)) ?? name;
   }
 
   getId(record: object): string {

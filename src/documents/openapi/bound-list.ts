@@ -40,8 +40,9 @@ export function createLister(
   const firstPage = findFirstPage(described, names, schemas);
   const paging = new Set(Object.values(names));
   const filters = described.parameters
-    .filter(({ in: place, name }) => place === "query" && target.fieldNames.has(name) && !paging.has(name))
-    .map(({ name }) => name);
+    .filter(({ in: place, name }) => place === "query" && !paging.has(name))
+    .map(({ name }) => [name, target.findField(name)] as const)
+    .filter(([, field]) => target.fieldNames.has(field));
   const others = listQueryNames(described, schemas).filter((name) => !target.fieldNames.has(name));
   const [searchName, orderName, directionName] = [SEARCH_NAME, ORDER_NAME, DIRECTION_NAME].map((pattern) =>
     others.find((name) => pattern.test(splitName(name).part)),
@@ -59,7 +60,7 @@ export function createLister(
   const findRecords = (call: Call) => {
     const query = call.query as JsonObject;
     const conditions = access.toConditions(call);
-    for (const name of filters) if (query[name] !== undefined) conditions[name] = query[name];
+    for (const [name, field] of filters) if (query[name] !== undefined) conditions[field] = query[name];
     const records = source.list(call.world, conditions);
     const words = readQuery(query, searchName);
     return typeof words === "string"

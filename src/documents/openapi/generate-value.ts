@@ -53,6 +53,7 @@ export function inventField(node: unknown, invention: Invention): unknown {
     schemas.compileValidator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
   if (types.has("array")) return orGenerated([]);
   if (types.has("boolean")) return orGenerated(false);
+  if (keywords["format"] === "unix-time") return Math.floor(Date.parse(now) / 1000);
   if (types.has("integer") || types.has("number")) return orGenerated(keywords["minimum"] ?? 0);
   if (types.has("object")) return orGenerated(completeObject({}, node, invention));
   if (types.has("string")) {

@@ -38,8 +38,9 @@ export function inferPairs({
   }
   const pairs: InferredPair[] = [];
   for (const [path, single] of byPath) {
-    const [, listPath, parameter] = /^(.*\/[^{}/]+)\/\{([^{}/]+)\}$/.exec(path) ?? [];
-    const methodsOfList = listPath === undefined ? undefined : byPath.get(listPath);
+    // Some services end both paths with `.json`.
+    const [, listPath, parameter, end = ""] = /^(.*\/[^{}/]+)\/\{([^{}/]+)\}(\.\w+)?$/.exec(path) ?? [];
+    const methodsOfList = listPath === undefined ? undefined : byPath.get(listPath + end);
     const [list, retrieve] = [methodsOfList?.get("GET"), single.get("GET")];
     if (listPath === undefined || parameter === undefined || list === undefined || retrieve === undefined)
       continue;
@@ -76,11 +77,17 @@ export function inferPairs({
         media !== undefined && mayBeJson(media.type) && (types.size === 0 || types.has("object"));
       return body === undefined || isAnyObject || schemas.listFields(node).size > 0;
     };
+    // Stripe and Twilio change a record by POST, and answer it.
+    const post = single.get("PUT") === undefined ? single.get("POST") : undefined;
+    const postAnswer = post && getAnswer(post);
+    const isChanged = [postAnswer, ...schemas.listProperties(postAnswer).values()].some((one) =>
+      isSameSchema(one, schema, schemas),
+    );
     const candidates: [DescribedOperation | undefined, OperationBinding][] = [
       [list, { list: collection, ...(itemsAt !== "" && { items_at: itemsAt }) }],
       [methodsOfList!.get("POST"), { create: collection }],
       [retrieve, { retrieve: collection }],
-      [single.get("PATCH"), { update: collection }],
+      [single.get("PATCH") ?? (isChanged ? post : undefined), { update: collection }],
       [single.get("PUT"), { replace: collection }],
       [single.get("DELETE"), { delete: collection }],
     ];
@@ -138,7 +145,9 @@ function findRecord(
   listAnswer: unknown,
   schemas: OpenApiReading["schemas"],
 ): FoundRecord | undefined {
-  const places: [string, unknown][] = [["", answer], ...schemas.listProperties(answer)];
+  // Stripe may answer a deleted record instead.
+  const wholes = [answer, ...schemas.listAlternatives(answer)].map((one): [string, unknown] => ["", one]);
+  const places = [...wholes, ...schemas.listProperties(answer)];
   const found = places.flatMap(([itemAt, schema]): FoundRecord[] => {
     const itemsAt =
       schemas.listFields(schema).size === 0 ? undefined : findItems(listAnswer, schema, schemas);
