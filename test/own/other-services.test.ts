@@ -152,3 +152,22 @@ it("a Stripe customer is created, changed by POST, listed by cursor and deleted 
   expect((await send("DELETE", path)).body).toEqual({ id: made.body.id, object: "customer", deleted: true });
   expect((await send("GET", path)).status).toBe(404);
 });
+
+it("a list of compact records, as Asana's, has the fields that it describes [interfaces 18]", async () => {
+  const wrap = (schema: string) => `{ type: object, properties: { data: ${schema} } }`;
+  const send = serve(
+    `  /tasks:
+    get: { operationId: list, ${answer(wrap(`{ type: array, items: ${ref("TaskCompact")} }`))} }
+    post: { operationId: create, requestBody: { ${json(wrap(ref("Task")))} }, ${answer(wrap(ref("Task")), "201")} }
+  /tasks/{task_gid}:
+    parameters: [{ name: task_gid, in: path, required: true, schema: { type: string } }]
+    get: { operationId: get, ${answer(wrap(ref("Task")))} }`,
+    `    TaskCompact: { type: object, properties: { gid: { type: string, readOnly: true }, name: { type: string } } }
+    Task: { allOf: [${ref("TaskCompact")}, { type: object, properties: { notes: { type: string } } }] }`,
+  );
+  const { data } = (await send("POST", "/tasks", { body: { data: { name: "Buy", notes: "milk" } } })).body;
+  expect((await send("GET", `/tasks/${data.gid}`)).body).toEqual({
+    data: { gid: data.gid, name: "Buy", notes: "milk" },
+  });
+  expect((await send("GET", "/tasks")).body).toEqual({ data: [{ gid: data.gid, name: "Buy" }] });
+});

@@ -139,7 +139,7 @@ interface FoundRecord {
   itemsAt: string;
 }
 
-/** The record that a single answer is, or has in its only property that the list has too. */
+/** The record that a single answer is, or has in its only property that the list has too, whole or compact. */
 function findRecord(
   answer: unknown,
   listAnswer: unknown,
@@ -148,12 +148,15 @@ function findRecord(
   // Stripe may answer a deleted record instead.
   const wholes = [answer, ...schemas.listAlternatives(answer)].map((one): [string, unknown] => ["", one]);
   const places = [...wholes, ...schemas.listProperties(answer)];
-  const found = places.flatMap(([itemAt, schema]): FoundRecord[] => {
-    const itemsAt =
-      schemas.listFields(schema).size === 0 ? undefined : findItems(listAnswer, schema, schemas);
-    return itemsAt === undefined ? [] : [{ schema, itemAt, itemsAt }];
-  });
-  return found.length === 1 || found[0]?.itemAt === "" ? found[0] : undefined;
+  for (const isRecord of [isSameSchema, isCompact]) {
+    const found = places.flatMap(([itemAt, schema]): FoundRecord[] => {
+      if (schemas.listFields(schema).size === 0) return [];
+      const itemsAt = findItems(listAnswer, schemas, (items) => isRecord(items, schema, schemas));
+      return itemsAt === undefined ? [] : [{ schema, itemAt, itemsAt }];
+    });
+    if (found.length === 1 || found[0]?.itemAt === "") return found[0];
+  }
+  return undefined;
 }
 
 /** The property of another answer that has the record; undefined for an answer that is the record, or lacks it. */
@@ -168,14 +171,26 @@ function findItem(
   return [...properties].find(isRecord)?.[0] ?? (properties.has(itemAt) ? itemAt : undefined);
 }
 
-/** The place of the only list of records in an answer: "" for the answer itself. Undefined if there is none. */
-function findItems(answer: unknown, record: unknown, schemas: OpenApiReading["schemas"]): string | undefined {
+/** The place of the only list of such records in an answer: "" for the answer itself. Undefined if there is none. */
+function findItems(
+  answer: unknown,
+  schemas: OpenApiReading["schemas"],
+  isRecord: (items: unknown) => boolean,
+): string | undefined {
   const isList = (node: unknown) =>
-    schemas.listTypes(node).has("array") &&
-    isSameSchema(schemas.mergeKeywords(node)["items"], record, schemas);
+    schemas.listTypes(node).has("array") && isRecord(schemas.mergeKeywords(node)["items"]);
   if (schemas.listTypes(answer).has("array")) return isList(answer) ? "" : undefined;
   const lists = [...schemas.listProperties(answer)].filter(([, node]) => isList(node));
   return lists.length === 1 ? lists[0]![0] : undefined;
+}
+
+/** Whether a schema has some of a record's fields, and no others. */
+function isCompact(node: unknown, record: unknown, schemas: OpenApiReading["schemas"]): boolean {
+  const fields = [...schemas.listFields(node)];
+  const ownFields = schemas.listFields(record);
+  const isOwn = ([name, one]: [string, unknown]) =>
+    ownFields.has(name) && schemas.doTypesOverlap(one, ownFields.get(name));
+  return fields.length > 1 && fields.every(isOwn);
 }
 
 export function isSameSchema(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {
