@@ -21,7 +21,7 @@ import { requireSuccess, UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
 import { readUpstream } from "./upstream-options.ts";
-import { requireReadyFile } from "./write-files.ts";
+import { requireExpandedHome, requireReadyFile } from "./write-files.ts";
 
 export interface StartOptions {
   port: number;
@@ -214,6 +214,7 @@ function readPersistence(path: string | undefined, durable: boolean): Understudy
     if (durable) throw new UsageError("--durable needs --persist DIR");
     return undefined;
   }
+  requireExpandedHome(path);
   if (!/\.json$/i.test(path) || isFolder(path)) return { folder: path, durable };
   if (durable) {
     throw new UsageError(

@@ -54,6 +54,7 @@ export function writeNewFile(
  * error if it may not be written
  */
 export function requireOutputFile(file: string, force = true): void {
+  requireExpandedHome(file);
   const stats = statSync(file, { throwIfNoEntry: false });
   // A link to a missing file exists too.
   if (stats === undefined && (force || lstatSync(file, { throwIfNoEntry: false }) === undefined)) {
@@ -66,6 +67,12 @@ export function requireOutputFile(file: string, force = true): void {
     );
   if (!force) throw new UsageError(`${file} exists; add --force to replace it`);
   requireWritable(file);
+}
+
+/** Shells expand `~` only at the beginning of a word, not in `--out=~/x`. @throws UsageError */
+export function requireExpandedHome(path: string): void {
+  if (/^~[/\\]/.test(path) && !existsSync("~"))
+    throw new UsageError(`the ~ of ${path} was not expanded by your shell; write the whole path`);
 }
 
 function requireWritable(path: string, named = path): void {
@@ -139,6 +146,7 @@ export interface Ready {
 
 /** Called before the start. @throws UsageError if the path is taken by something else than a file */
 export function requireReadyFile(file: string): void {
+  requireExpandedHome(file);
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return;
   throw new UsageError(`--ready-file ${file} is not a regular file; name a file to write`);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runCommand } from "../support/run-understudy.ts";
 
@@ -86,6 +87,22 @@ describe("a command line with a mistake", () => {
   ])("is refused as wrong usage: %j", async (words, says) => {
     const { code, stderr } = await runCommand(words);
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  });
+
+  it.each([
+    ["start", "--port=0", "--persist=~/worlds"],
+    ["start", "--port=0", "--persist=~/world.json"],
+    ["start", "--port=0", "--ready-file=~/ready.json"],
+    ["fixture", "generate", "--out=~/world.yaml"],
+    ["verify", "--target=localhost:1", "--key=ak_1", "--report=junit=~/report.xml"],
+    ["record", "--target=localhost:1", "--out=~/traffic.har"],
+  ])("is refused if a shell left its ~ as it is: %s %s %s", async (...words) => {
+    const { code, stderr } = await runCommand(words);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("was not expanded by your shell; write the whole path"),
+    ]);
+    expect(existsSync("~")).toBe(false);
   });
 
   it("is not refused for options after two dashes, which belong to the command", async () => {
