@@ -1,3 +1,5 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import https from "node:https";
 import { http } from "msw";
 import { setupServer } from "msw/node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -35,6 +37,34 @@ describe("understudy-sandbox/msw", () => {
       // An address in an answer is the sandbox's own.
       expect((await fetch(`${sandbox.url}/v1/models`, { headers })).status).toBe(200);
       expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      network.close();
+    }
+  });
+
+  it("passes on requests of Node's own client, with a body of unknown length and headers of its connection", async () => {
+    const sandbox = await understudy.sandbox();
+    const network = setupServer(...handlersFor(sandbox, { origin: API }));
+    network.listen({ onUnhandledRequest: "error" });
+    const ask = (headers: OutgoingHttpHeaders) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const key = sandbox.credentials["usr_ada"]!;
+        const sent = https.request(`${API}/webhooks`, {
+          method: "POST",
+          headers: { "api-key": key, "content-type": "application/json", ...headers },
+        });
+        sent.on("response", ({ statusCode }) => resolve(statusCode)).on("error", reject);
+        sent.write('{"url":"http://127.0.0.1:9/",');
+        sent.end('"events":["user.created"]}');
+      });
+    try {
+      for (const headers of [
+        {},
+        { connection: "close" },
+        { connection: "TE", te: "trailers" },
+        { expect: "100-continue" },
+      ])
+        expect(await ask(headers), JSON.stringify(headers)).toBe(201);
     } finally {
       network.close();
     }

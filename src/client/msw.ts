@@ -48,6 +48,10 @@ function matchBelow(url: string): RegExp {
   return new RegExp(`^${escapeRegExp(url)}(/|$)`);
 }
 
+/** Headers of the intercepted connection, which `fetch` refuses to send, and the length of the body that is read whole. */
+const NOT_FORWARDED =
+  /^(connection|content-length|expect|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
+
 /**
  * Sends the body as bytes, since browsers stream it over HTTP/2 only. A connection that breaks, an unreachable
  * server and a request that its caller aborts are network errors, as they are in production.
@@ -56,7 +60,8 @@ async function forwardRequest(
   request: Request,
   { send, base, to }: { send: typeof fetch; base: string; to: string },
 ): Promise<Response> {
-  const { method, headers, redirect, signal } = request;
+  const { method, redirect, signal } = request;
+  const headers = [...request.headers].filter(([name]) => !NOT_FORWARDED.test(name));
   const body = method === "GET" || method === "HEAD" ? undefined : await request.clone().arrayBuffer();
   const url = to.replace(/\/$/, "") + request.url.slice(base.length);
   return send(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) }).catch(() =>
