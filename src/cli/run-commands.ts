@@ -132,24 +132,29 @@ Examples:
   understudy completion >> ~/.zshrc   In zsh`;
 /** The option that the completion script calls, followed by the words so far. */
 const COMPLETION_FLAG = "--get-yargs-completions";
-const NAMES = [...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!), COMPLETION];
+const COMMAND_NAMES = [
+  ...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!),
+  COMPLETION,
+];
 
 /** yargs would read an unknown command as an argument of `start`. @throws UsageError */
 function refuseUnknownCommand([first]: readonly string[]): void {
-  if (first === undefined || first.startsWith("-") || NAMES.includes(first)) return;
-  const nearest = findNearest(first, NAMES);
-  const hint = nearest === undefined ? `Commands are ${NAMES.join(", ")}.` : `Did you mean "${nearest}"?`;
+  if (first === undefined || first.startsWith("-") || COMMAND_NAMES.includes(first)) return;
+  const nearest = findNearest(first, COMMAND_NAMES);
+  const hint =
+    nearest === undefined ? `Commands are ${COMMAND_NAMES.join(", ")}.` : `Did you mean "${nearest}"?`;
   throw new UsageError(`there is no command "${first.slice(0, 80)}". ${hint}`);
 }
 
-const RUN_A_COMMAND = ["suite", "client-test", "coverage"];
+/** Commands that run the program after `--`. */
+const PROGRAM_RUNNERS = ["suite", "client-test", "coverage"];
 
-/** Only some commands run what follows `--`; yargs would hide it from the others too. @throws UsageError */
+/** For commands that run no program, removes `--`, since yargs would hide what follows it. @throws UsageError */
 function joinArguments(words: readonly string[]): string[] {
   // To complete, `--` is the beginning of an option.
   if (words[0] === COMPLETION_FLAG && words.at(-1) === "--") return words.with(-1, "-");
   const end = words.indexOf("--");
-  if (end < 0 || RUN_A_COMMAND.includes(words[0]!)) return [...words];
+  if (end < 0 || PROGRAM_RUNNERS.includes(words[0]!)) return [...words];
   const option = words.slice(end + 1).find((word) => word.startsWith("-"));
   if (option !== undefined)
     throw new UsageError(`write ${option} before --, or if it is a file's name, as ./${option}`);
@@ -176,13 +181,13 @@ function refuseNegativeTime([command, action, ...rest]: readonly string[]): void
 function checkValues(argv: Record<string, unknown>, options: unknown, words: readonly string[]): true {
   const { array } = options as { array: readonly string[] };
   const end = words.indexOf("--");
-  const typedOptions = words.slice(0, end < 0 ? undefined : end).map((word, place) => {
+  const optionWords = words.slice(0, end < 0 ? undefined : end).map((word, place) => {
     const [, name, assigned] = /^--(?:no-)?([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
     return { name, assigned, value: assigned ?? words[place + 1] };
   });
   for (const [name, value] of Object.entries(argv)) {
     if (name === "_" || name === "--") continue;
-    const uses = typedOptions.filter((one) => one.name === name);
+    const uses = optionWords.filter((one) => one.name === name);
     const label = uses.length > 0 ? `--${name}` : `<${name}>`;
     if (!array.includes(name) && (Array.isArray(value) || uses.length > 1))
       throw new UsageError(`${label} is given more than once`);

@@ -125,14 +125,18 @@ export function createEngine(options: HostParts): Engine {
     onDelete: options.onDelete ?? (() => {}),
     faults: (sandbox) => faults.getSandboxFaults(sandbox),
     worldParts: (sandbox) => {
-      const sender = deliveries.createWorldParts(sandbox);
+      const deliveryParts = deliveries.createWorldParts(sandbox);
       return {
         ...(replay && { beforeChange: replay.beforeChange }),
-        timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.createTimerHandlers(sandbox) },
+        timerHandlers: {
+          ...timerHandlers,
+          ...deliveryParts.timerHandlers,
+          ...faults.createTimerHandlers(sandbox),
+        },
         onEmit: combineListeners(RESOURCES, () => getServices(sandbox)),
-        onReplace: sender.onReplace,
+        onReplace: deliveryParts.onReplace,
         onCommit: (world, commit) => {
-          sender.onCommit(world, commit);
+          deliveryParts.onCommit(world, commit);
           recordings.onCommit(sandbox, commit);
           for (const key of listDeletedKeyIds(commit)) sandbox.windows.drop(key);
           for (const upload of listUploadsToRelease(commit)) uploads.forSandbox(sandbox).remove(upload);

@@ -57,9 +57,10 @@ const redeliver = sandboxCommand({
     const selection = all ? { all_failed: true as const } : { ids };
     const page = await sandbox.deliveries.redeliver({ ...selection, since, webhook, again });
     const { items, total } = page;
-    const attempts = again ? await readLatestAttempts(sandbox, items) : items;
-    const failed = attempts.filter(({ status }) => status === "failed").length;
-    const shown = items.map((one, i) => ({ ...one, why: attempts[i]!.why }));
+    // A delivery that succeeded before keeps its status if it now fails again, so its latest attempt decides.
+    const results = again ? await readLatestAttempts(sandbox, items) : items;
+    const failed = results.filter(({ status }) => status === "failed").length;
+    const shown = items.map((one, i) => ({ ...one, why: results[i]!.why }));
     const text = `${formatList(shown, total)}\n\n${total - failed} of ${total} were delivered.`;
     return { value: page, text: total === 0 ? "No failed deliveries." : text, failed: failed > 0 };
   },
@@ -87,7 +88,10 @@ export async function lookUpDeliveries(
   return found;
 }
 
-type Delivered = Pick<ListedDelivery, "delivery_id" | "webhook_id" | "status" | "response_code" | "attempts">;
+type DeliverySummary = Pick<
+  ListedDelivery,
+  "delivery_id" | "webhook_id" | "status" | "response_code" | "attempts"
+>;
 
 export interface Attempt {
   delivery_id: string;
@@ -100,7 +104,7 @@ export interface Attempt {
 /** The latest attempt of each; a delivery that succeeded stays delivered when a second attempt fails. */
 export async function readLatestAttempts(
   sandbox: SandboxClient,
-  deliveries: readonly Delivered[],
+  deliveries: readonly DeliverySummary[],
 ): Promise<Attempt[]> {
   const unclear = deliveries.filter(({ attempts, status }) => attempts > 1 || status === "failed");
   const found = await lookUpDeliveries(
@@ -125,8 +129,10 @@ function formatList(items: readonly ListedDelivery[], total: number): string {
     next_retry ?? "",
     why ?? "",
   ]);
-  const inactive = new Map(items.map((one) => [one.webhook_id, one.inactive_because]));
-  const reasons = [...inactive].map(([id, why]) => (why === null ? "" : `\n${id} is inactive: ${why}.`));
+  const reasonsByWebhook = new Map(items.map((one) => [one.webhook_id, one.inactive_because]));
+  const reasons = [...reasonsByWebhook].map(([id, why]) =>
+    why === null ? "" : `\n${id} is inactive: ${why}.`,
+  );
   const more = total > items.length ? `\n… and ${total - items.length} older ones; --limit shows more` : "";
   const head = ["delivery", "event", "webhook", "status", "attempts", "next retry", "why"];
   return formatTable(head, rows) + reasons.join("") + more;

@@ -49,13 +49,13 @@ export function inventField(node: unknown, invention: Invention): unknown {
   const types = schemas.listTypes(node);
   if (types.has("null")) return null;
   if (Array.isArray(keywords["enum"]) && !isEmptyEnum(keywords)) return keywords["enum"][0];
-  const orGenerated = (value: unknown) =>
+  const keepIfValid = (value: unknown) =>
     schemas.compileValidator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
-  if (types.has("array")) return orGenerated([]);
-  if (types.has("boolean")) return orGenerated(false);
+  if (types.has("array")) return keepIfValid([]);
+  if (types.has("boolean")) return keepIfValid(false);
   if (keywords["format"] === "unix-time") return Math.floor(Date.parse(now) / 1000);
-  if (types.has("integer") || types.has("number")) return orGenerated(keywords["minimum"] ?? 0);
-  if (types.has("object")) return orGenerated(completeObject({}, node, invention));
+  if (types.has("integer") || types.has("number")) return keepIfValid(keywords["minimum"] ?? 0);
+  if (types.has("object")) return keepIfValid(completeObject({}, node, invention));
   if (types.has("string")) {
     if (keywords["format"] === "date-time") return now;
     if (keywords["format"] === "date") return now.slice(0, 10);

@@ -157,36 +157,48 @@ function checkRequests(
     const problem = findHeaderNameProblem(name, headerNames);
     if (problem !== undefined) report(["match", "header", name], `\`match.header.${name}\` ${problem}`);
   }
-  const checkCode = (text: string, path: DocumentPath, words: readonly string[] = []) => {
-    const { code, forced } = parseCode(text);
-    if (!isCatalogueCode(code)) {
-      const problem = WIRE_EFFECTS.some(({ name }) => name === text)
-        ? "is a wire fault, which belongs in `effect: { wire: … }`"
-        : "is not a code of the catalogue";
-      const hint = findNearest(code, words) ?? findNearestCode(code, operations);
-      report(path, `${JSON.stringify(code.slice(0, 80))} ${problem}`, { hint });
-      return;
-    }
-    // If the operations are unknown, every code of the catalogue is allowed.
-    if (
-      forced ||
-      matchedOperations.length === 0 ||
-      matchedOperations.some((one) => listDocumentedCodes(one).has(code))
-    )
-      return;
-    const subject =
-      matchedOperations.length === 1
-        ? `${matchedOperations[0]!.id} never answers`
-        : "none of the matched operations answers";
-    report(path, `${subject} ${code}; \`${code}!\` forces it anyway`);
-  };
+  const context = { operations, matchedOperations, report };
   const { effect, sequence = [] } = rule;
-  if (effect?.error !== undefined) checkCode(effect.error, ["effect", "error"]);
+  if (effect?.error !== undefined) checkCode(effect.error, ["effect", "error"], context);
   for (const [index, entry] of sequence.entries()) {
-    if (typeof entry === "string" && entry !== "pass") checkCode(entry, ["sequence", index], ["pass"]);
+    if (typeof entry === "string" && entry !== "pass") checkCode(entry, ["sequence", index], context);
     if (typeof entry === "object" && entry.error !== undefined)
-      checkCode(entry.error, ["sequence", index, "error"]);
+      checkCode(entry.error, ["sequence", index, "error"], context);
   }
+}
+
+function checkCode(
+  text: string,
+  path: DocumentPath,
+  {
+    operations,
+    matchedOperations,
+    report,
+  }: {
+    operations: readonly AnyOperation[];
+    /** Empty if they are unknown; then every code of the catalogue is allowed. */
+    matchedOperations: readonly AnyOperation[];
+    report: Report;
+  },
+): void {
+  const { code, forced } = parseCode(text);
+  if (!isCatalogueCode(code)) {
+    const problem = WIRE_EFFECTS.some(({ name }) => name === text)
+      ? "is a wire fault, which belongs in `effect: { wire: … }`"
+      : "is not a code of the catalogue";
+    // An entry of a sequence may also be `pass`.
+    const otherWords = typeof path.at(-1) === "number" ? ["pass"] : [];
+    const hint = findNearest(code, otherWords) ?? findNearestCode(code, operations);
+    report(path, `${JSON.stringify(code.slice(0, 80))} ${problem}`, { hint });
+    return;
+  }
+  const mayAnswer = matchedOperations.some((one) => listDocumentedCodes(one).has(code));
+  if (forced || mayAnswer || matchedOperations.length === 0) return;
+  const subject =
+    matchedOperations.length === 1
+      ? `${matchedOperations[0]!.id} never answers`
+      : "none of the matched operations answers";
+  report(path, `${subject} ${code}; \`${code}!\` forces it anyway`);
 }
 
 /** Reports what is wrong with a rule's match. Returns the operations that it can hit; none if anything is wrong. */
@@ -282,7 +294,7 @@ export function findParameterProblem(path: string): string | undefined {
   return name && `\`:${name}\` stands for itself in a path; for any part write {${name}} or *`;
 }
 
-/** @param servedKind the kind of the rule's own answer, if it has one: its path may then be new */
+/** @param servedKind how the rule answers paths that no operation has; undefined if it never does */
 function findPathProblem(
   path: string,
   { operations, servedKind }: { operations: readonly AnyOperation[]; servedKind: ServedKind },
@@ -310,7 +322,7 @@ function findPathProblem(
       message: `${problem}; a rule for a path of your own has neither \`operation\` nor \`phase: after\``,
     };
   }
-  // A rule that only fails, on a path that is an operation's but for a typing error, was meant for that one.
+  // A failure for a path that differs from an operation's only by a typing error was meant for that operation.
   if (isGlob(path) || hint === undefined) return undefined;
   return { message: `${problem}; for a path of your own, give the answer a \`body\``, hint };
 }

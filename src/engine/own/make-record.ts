@@ -63,13 +63,14 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
   if (schema.enum !== undefined) return random.pick(schema.enum);
   const reference = schema["x-refers-to"] as Reference | undefined;
   if (reference !== undefined) return findReferredId(reference, inventContext);
+  // In a fixture, instants are relative to the sandbox's initial instant.
   if (isInstant(schema as never)) return isFixture ? -random.int(DAY_MS, 30 * DAY_MS) : now;
   if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventContext);
   const [type] = types;
   if (type === "boolean") return random.int(0, 1) === 1;
-  const orGenerated = (value: unknown) =>
+  const keepIfValid = (value: unknown) =>
     toValidator(schema)(value) ? value : generateBySchema(schema, random.uint32());
-  if (type === "integer" || type === "number") return orGenerated(inventNumber(schema, context));
+  if (type === "integer" || type === "number") return keepIfValid(inventNumber(schema, context));
   if (type === "array") {
     const { minItems = 0, items = {} } = schema;
     return Array.from({ length: minItems }, () => invent(name, items, inventContext));
@@ -80,11 +81,11 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
       required.map((key) => [key, invent(key, properties[key] ?? {}, inventContext)]),
     );
   }
-  if (type === "string") return orGenerated(inventText(name, schema, context));
+  if (type === "string") return keepIfValid(inventText(name, schema, context));
   return null;
 }
 
-/** A whole number within the bounds, if there is one. */
+/** A whole number within the bounds if there is one, else their middle. A bound that is missing is 100 away from the other. */
 function inventNumber(schema: JsonSchema, { random }: FactoryContext): number {
   const { exclusiveMinimum, exclusiveMaximum, maximum = exclusiveMaximum } = schema;
   const lowest = maximum !== undefined && maximum <= 0 ? maximum - 100 : 0;

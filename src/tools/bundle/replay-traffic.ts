@@ -68,27 +68,23 @@ function waitFor(milliseconds: number): Promise<undefined> {
   return sleep(milliseconds).then(() => undefined);
 }
 
-/**
- * Replaces the receivers of a bundle: each attempt of a delivery gets its recorded answer, and no receiver is called.
- * `otherwise` returns the status for requests that are not deliveries; `waitForEnd` gets the recorded instant at which an
- * attempt ended. An attempt whose record comes after a later restore was cancelled, and one without a record had not
- * ended: both stay without an answer, but the latter gets 200 if `isAwaited`.
- */
+/** The replay that sends deliveries. */
+interface SendingReplay {
+  /** The status for requests that are not deliveries. */
+  otherwise: () => number;
+  /** The number of restores so far. */
+  countRestores: () => number;
+  /** Waits for the recorded instant at which an attempt ended. */
+  waitForEnd: (at: string, signal: AbortSignal | undefined) => Promise<void>;
+  waitForCancel: (signal: AbortSignal | undefined) => Promise<void>;
+  /** Whether the current request waits for an attempt. */
+  isAwaited: () => boolean;
+}
+
+/** Replaces the receivers of a bundle: each attempt of a delivery gets its recorded answer, and no receiver is called. */
 export function createRecordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,
-  {
-    otherwise,
-    countRestores,
-    waitForEnd,
-    waitForCancel,
-    isAwaited,
-  }: {
-    otherwise: () => number;
-    countRestores: () => number;
-    waitForEnd: (at: string, signal: AbortSignal | undefined) => Promise<void>;
-    waitForCancel: (signal: AbortSignal | undefined) => Promise<void>;
-    isAwaited: () => boolean;
-  },
+  { otherwise, countRestores, waitForEnd, waitForCancel, isAwaited }: SendingReplay,
 ): OutboundClient {
   const attempts = new Map<string, number>();
   return {
@@ -97,7 +93,11 @@ export function createRecordedOutbound(
       if (id === undefined) return toResult(otherwise());
       const attempt = attempts.get(id) ?? 0;
       const recorded = deliveries[id]?.[attempt];
-      if (recorded === undefined ? !isAwaited() : (recorded.restores ?? 0) > countRestores()) {
+      // An attempt that was never recorded had not ended, but a request that waits for it needs an answer.
+      const isUnfinished = recorded === undefined && !isAwaited();
+      // The next recorded attempt came after a restore that is still to come: that restore cancelled this one.
+      const isCancelled = recorded !== undefined && (recorded.restores ?? 0) > countRestores();
+      if (isUnfinished || isCancelled) {
         await waitForCancel(signal);
         return toResult(0);
       }

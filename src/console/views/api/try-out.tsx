@@ -78,7 +78,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
   const { method, path: template } = props.operation;
   const parameters = listParameters(props);
   const sandbox = useSandboxName();
-  const { inputs, change } = useInputs<string>({});
+  const { inputs, changeInputs } = useInputs<string>({});
   const [typedParts, setParts] = useState<Parts>({});
   const [typedBody, setBody] = useState<string>();
   const [type, content] = findBody(props.operation) ?? [];
@@ -119,7 +119,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
               label={parameter.name}
               name={parameter.name}
               value={getValue(parameter)}
-              onChange={(text) => change({ [toKey(parameter)]: text })}
+              onChange={(text) => changeInputs({ [toKey(parameter)]: text })}
               hint={describeParameter(parameter, components)}
             />
           ))}

@@ -93,7 +93,7 @@ interface RuleFormProps {
 }
 
 function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }: RuleFormProps) {
-  const { inputs, field, change: edit } = useInputs(initial);
+  const { inputs, field, changeInputs: edit } = useInputs(initial);
   const { data: coverage } = useCoverage({ live: false });
   const patterns = coverage && listPatternChoices(coverage);
   const isKnown = operation.includes("*") || (patterns?.some(({ id }) => id === operation) ?? true);

@@ -26,7 +26,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { data: openApi } = useOpenApi();
   const documented = openApi && listOperations(openApi).find((one) => one.operationId === operation);
   const takesBody = documented?.requestBody !== undefined;
-  const { inputs, change: changeInput } = useInputs<string>({});
+  const { inputs, changeInputs: changeInput } = useInputs<string>({});
   const [body, setBody] = useState("");
   const principal = get("by") ?? ANONYMOUS;
   const call = {

@@ -23,7 +23,7 @@ const EXPIRIES: readonly Choice[] = [
 export function CreateKey({ onClose }: { onClose: () => void }) {
   const { data: users, error } = useRecords("users");
   const { data: organizations } = useRecords("organizations");
-  const { inputs, field, change } = useInputs({
+  const { inputs, field, changeInputs } = useInputs({
     user_id: "",
     current: "",
     name: "",
@@ -87,7 +87,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           label="Expires"
           name={expiry === AT_TIME ? "" : "expires_at"}
           value={expiry}
-          onChange={(expiry) => change({ expiry })}
+          onChange={(expiry) => changeInputs({ expiry })}
           choices={EXPIRIES}
         />
         {expiry === AT_TIME && (

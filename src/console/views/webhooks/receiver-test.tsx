@@ -23,7 +23,7 @@ const NO_WEBHOOK = "";
 /** Runs `understudy receiver-test` on a receiver. */
 export function ReceiverTest() {
   const { webhooks } = useWebhooks();
-  const { inputs, field, change } = useInputs({
+  const { inputs, field, changeInputs } = useInputs({
     webhook: NO_WEBHOOK,
     url: "",
     secret: "",
@@ -34,7 +34,7 @@ export function ReceiverTest() {
   const { run, stop, progress } = useReceiverTest();
   const choose = (id: string) => {
     const { url, secret } = webhooks?.find(({ webhook_id }) => webhook_id === id) ?? inputs;
-    change({ webhook: id, url, secret });
+    changeInputs({ webhook: id, url, secret });
   };
   const mutate = () => {
     const { url = "", secret = "", probe, patience, user } = omitEmptyInputs(inputs);

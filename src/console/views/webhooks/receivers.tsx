@@ -67,7 +67,7 @@ export function Receivers() {
 }
 
 function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) => void }) {
-  const { inputs, field, change } = useInputs({ answers: "200", secret: "" });
+  const { inputs, field, changeInputs } = useInputs({ answers: "200", secret: "" });
   const { answers, secret } = inputs;
   const open = useSandboxChange(
     async (calls) => calls.openReceiver({ answers: parseAnswers(answers), ...omitEmptyInputs({ secret }) }),
@@ -76,7 +76,7 @@ function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) =>
   return (
     <DetailPane title="Create receiver" label="Create receiver" onClose={props.onClose}>
       <Form submit="Create" change={open} onSuccess={({ id }) => props.onCreated(id)}>
-        <AnswersField value={answers} onChange={(answers) => change({ answers })} />
+        <AnswersField value={answers} onChange={(answers) => changeInputs({ answers })} />
         <Field
           label="Secret"
           {...field("secret")}

@@ -15,7 +15,7 @@ import { NOW } from "./compare.tsx";
 export function Snapshots() {
   const { data, error } = useSnapshots(useSandboxName());
   const snapshots = data?.items ?? [];
-  const { inputs, field, change } = useInputs({ name: "" });
+  const { inputs, field, changeInputs } = useInputs({ name: "" });
   const take = useSandboxChange((calls) => calls.takeSnapshot(inputs.name.trim()), {
     confirmation: ({ name }) => `Took snapshot ${name}.`,
     undo: (calls, { name }) => calls.removeSnapshot(name),
@@ -41,7 +41,7 @@ export function Snapshots() {
       <LoadError error={error} />
       <Problem error={upload.error} />
       <div className="take">
-        <Form submit="Take snapshot" change={take} onSuccess={() => change({ name: "" })}>
+        <Form submit="Take snapshot" change={take} onSuccess={() => changeInputs({ name: "" })}>
           <Field label="Name" {...field("name")} required placeholder="before-the-import" />
         </Form>
         <FileTrigger

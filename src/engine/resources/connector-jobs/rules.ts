@@ -61,7 +61,7 @@ export function planTotals(
   return { bytes_total, rows_total };
 }
 
-/** The instant at which a job succeeds, or before it the one at which the job fails, after 10 to 90 percent of its time. */
+/** When a job ends if it succeeds, and when it fails instead: after 10 to 90 percent of that time, or null. */
 export function planEnd(
   world: RecordLookup,
   { connection_id, start_time }: Pick<ConnectorJob, "connection_id" | "start_time">,
@@ -184,7 +184,7 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
   toPublic: (job, world) => setCurrentFigures(job, world.now),
   insert(tx, record, { settings }) {
     requireConnection(tx, record);
-    requireDurationOfStatus(record);
+    requireDurationToFitStatus(record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
     requireNoRunningJob(tx, record);
     return startJob(tx, record, settings);
@@ -193,7 +193,7 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
     requireConnection(tx, after);
     const startsOrEnds = (before.status === "running") !== (after.status === "running");
     // A job that starts or ends gets its duration below, unless the call gives one.
-    if (!startsOrEnds || after.duration !== before.duration) requireDurationOfStatus(after);
+    if (!startsOrEnds || after.duration !== before.duration) requireDurationToFitStatus(after);
     if (after.status === "running") {
       requireNoRunningJob(tx, after);
       // Still running, perhaps with another start: its end moves by the same time. Its figures follow from the clock.
@@ -213,7 +213,7 @@ function requireConnection(tx: Transaction, { connection_id, organization_id }: 
     throw invalidInput("organization_id", organization_id, "the connection belongs to another organization");
 }
 
-function requireDurationOfStatus({ status, duration }: ConnectorJob): void {
+function requireDurationToFitStatus({ status, duration }: ConnectorJob): void {
   if (status === "running" && duration !== null)
     throw invalidInput("duration", duration, "a running job has no duration yet");
   if (status !== "running" && duration === null)
@@ -241,6 +241,7 @@ function endJobByCall(tx: Transaction, before: ConnectorJob, after: ConnectorJob
     ...(rows_synced !== before.rows_synced && { rows_synced }),
     ...(duration !== null && { duration }),
   };
+  // `endJob` calculates the figures of a job that still runs.
   const runningJob: ConnectorJob = { ...after, status: "running" };
   return endJob(tx, runningJob, { status, at: tx.now, figures: changedFigures });
 }

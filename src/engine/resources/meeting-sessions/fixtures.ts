@@ -15,7 +15,7 @@ import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { roundToMilliseconds } from "../transcriptions/rules.ts";
 import { createRecording, findLastEnd, listAttendees, listSpeakers, toStreamEntry } from "./rules.ts";
-import { drawMeetingLines, estimateSeconds } from "./sample-text.ts";
+import { drawMeetingLines, drawSpeechSeconds } from "./sample-text.ts";
 import {
   type MeetingLog,
   type MeetingRecording,
@@ -57,7 +57,8 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const text = fields.text ?? pickNextLine(world, session_id, random);
   const start_time = fields.start_time ?? findNextStart({ ...fields, text, session_id }, world, random);
   const end_time =
-    fields.end_time ?? Math.max(start_time, roundToMilliseconds(start_time + estimateSeconds(text, random)));
+    fields.end_time ??
+    Math.max(start_time, roundToMilliseconds(start_time + drawSpeechSeconds(text, random)));
   return {
     transcript_id: fields.transcript_id ?? context.createId("mbtrans_"),
     session_id,
@@ -82,7 +83,7 @@ function findNextStart(
   random: Random,
 ): number {
   if (end_time !== undefined)
-    return roundToMilliseconds(Math.max(0, end_time - estimateSeconds(text, random)));
+    return roundToMilliseconds(Math.max(0, end_time - drawSpeechSeconds(text, random)));
   return roundToMilliseconds(findLastEnd(world, session_id) + random.int(300, 1800) / 1000);
 }
 

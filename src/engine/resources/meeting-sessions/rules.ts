@@ -14,7 +14,7 @@ import {
 } from "../organizations/access.ts";
 import { roundToMilliseconds } from "../transcriptions/rules.ts";
 import { users } from "../users/schema.ts";
-import { estimateSeconds, findTheme } from "./sample-text.ts";
+import { drawSpeechSeconds, findTheme } from "./sample-text.ts";
 import {
   type MeetingRecording,
   type MeetingSession,
@@ -283,7 +283,7 @@ export function addSpokenLine(tx: Transaction, { subject, due }: { subject: stri
     text,
     confidence: random.int(86, 99) / 100,
     start_time: roundToMilliseconds(
-      Math.max(findLastEnd(tx, subject), end_time - estimateSeconds(text, random)),
+      Math.max(findLastEnd(tx, subject), end_time - drawSpeechSeconds(text, random)),
     ),
     end_time,
     speaker: random.pick(listSpeakers(tx, subject)),

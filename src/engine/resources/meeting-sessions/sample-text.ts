@@ -107,8 +107,8 @@ export function drawMeetingLines(
   });
 }
 
-/** The duration of a line in seconds, at about 150 words a minute. */
-export function estimateSeconds(text: string, random: Random): number {
+/** Draws the duration of a line in seconds: 150 words a minute, and up to 10 percent more or less. */
+export function drawSpeechSeconds(text: string, random: Random): number {
   const words = text.split(/\s+/).length;
   return Math.round((words / 2.5) * (900 + random.int(0, 200))) / 1000;
 }

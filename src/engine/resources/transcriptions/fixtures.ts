@@ -14,7 +14,7 @@ import { computeOnce } from "../../maps.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { drawPauseSeconds, roundToMilliseconds } from "./rules.ts";
-import { estimateSeconds, inventSentence } from "./sample-text.ts";
+import { drawSpeechSeconds, inventSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
 const AUDIO_EXTENSIONS = [".m4a", ".mp3", ".wav", ".flac"];
@@ -69,7 +69,7 @@ export const makeSentence: Factory<Sentence> = (fields, context) => {
     transcription_id,
     text,
     start,
-    end: fields.end ?? roundToMilliseconds(start + estimateSeconds(text, random)),
+    end: fields.end ?? roundToMilliseconds(start + drawSpeechSeconds(text, random)),
   };
 };
 
@@ -84,7 +84,7 @@ function findNextStart(
   { transcription_id, text, end }: Pick<Sentence, "transcription_id" | "text"> & { end?: number },
   { random, world }: FactoryContext,
 ): number {
-  if (end !== undefined) return roundToMilliseconds(Math.max(0, end - estimateSeconds(text, random)));
+  if (end !== undefined) return roundToMilliseconds(Math.max(0, end - drawSpeechSeconds(text, random)));
   const last = world.index(sentences, "by_transcription", transcription_id).last();
   return roundToMilliseconds((last?.end ?? 0) + random.int(150, 900) / 1000);
 }
@@ -201,7 +201,7 @@ function generateSentences(
     const pause = drawPauseSeconds(random);
     const start =
       fields.start ?? Math.min(roundToMilliseconds(lastEnd + pause), fields.end ?? Number.POSITIVE_INFINITY);
-    const end = fields.end ?? roundToMilliseconds(start + estimateSeconds(text, random));
+    const end = fields.end ?? roundToMilliseconds(start + drawSpeechSeconds(text, random));
     lastEnd = end;
     return makeSentence({ transcription_id: entry.id, text, start, end }, context);
   });

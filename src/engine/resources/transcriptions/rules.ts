@@ -5,7 +5,7 @@ import type { Settings } from "../../contract/settings.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import type { TimerHandler } from "../../state/world-parts.ts";
-import { estimateSeconds, inventSentence } from "./sample-text.ts";
+import { drawSpeechSeconds, inventSentence } from "./sample-text.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
 /** Schedules the end of a transcription that begins now; later changes of the setting do not move it. */
@@ -42,7 +42,7 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
   while (invented.length < MAX_INVENTED_SENTENCES) {
     const text = inventSentence(invented.length, { random, pii_redaction });
     const start = roundToMilliseconds(lastEnd + drawPauseSeconds(random));
-    const end = roundToMilliseconds(start + estimateSeconds(text, random));
+    const end = roundToMilliseconds(start + drawSpeechSeconds(text, random));
     const isTooLong = end > audio_duration_seconds;
     // Even a very short audio has a sentence.
     if (isTooLong && (invented.length > 0 || audio_duration_seconds === 0)) break;

@@ -98,8 +98,8 @@ function fillPersonalData(
     : `${person.toLowerCase().replace(" ", ".")}@example.test`;
 }
 
-/** The duration of a sentence in seconds, to the millisecond. */
-export function estimateSeconds(text: string, random: Random): number {
+/** Draws the duration of a sentence in seconds, to the millisecond. */
+export function drawSpeechSeconds(text: string, random: Random): number {
   const words = text.split(" ").length;
   return Math.round(words * random.int(340, 440)) / 1000;
 }
