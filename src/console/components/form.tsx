@@ -99,7 +99,8 @@ export function Form<T>(props: FormProps<T>) {
  */
 export function useInputs<Name extends string>(initial: Readonly<Record<Name, string>>) {
   const [inputs, setInputs] = useState(initial);
-  const change = (some: Partial<Record<Name, string>>) => setInputs((before) => ({ ...before, ...some }));
+  const changeInputs = (some: Partial<Record<Name, string>>) =>
+    setInputs((before) => ({ ...before, ...some }));
   const onType = useCallback(
     ({ name }: { name: Name }, text: string) => setInputs((before) => ({ ...before, [name]: text })),
     [],
@@ -109,7 +110,7 @@ export function useInputs<Name extends string>(initial: Readonly<Record<Name, st
     value: inputs[name],
     onChange: (text: string) => onType({ name }, text),
   });
-  return { inputs, field, change, onType };
+  return { inputs, field, changeInputs, onType };
 }
 
 interface FieldProps {

@@ -31,16 +31,16 @@ const EVICTION_BLOCK = 10_000;
 
 /** Appends a batch; a message with `begins` replaces everything before it. */
 export function appendBatch(timeline: TimelineData, batch: readonly Live[]): TimelineData {
-  const resetIndex = batch.findLastIndex(({ begins }) => begins);
-  const fresh = resetIndex < 0 ? batch : batch.slice(resetIndex);
-  const before = resetIndex < 0 ? timeline : EMPTY_TIMELINE;
-  const history = fresh.flatMap((message) => message.history);
-  const attempts = fresh.flatMap((message) => message.attempts);
+  const beginIndex = batch.findLastIndex(({ begins }) => begins);
+  const messages = beginIndex < 0 ? batch : batch.slice(beginIndex);
+  const before = beginIndex < 0 ? timeline : EMPTY_TIMELINE;
+  const history = messages.flatMap((message) => message.history);
+  const attempts = messages.flatMap((message) => message.attempts);
   return {
-    requests: keepNewest(before.requests.concat(fresh.flatMap(({ requests }) => requests))),
+    requests: keepNewest(before.requests.concat(messages.flatMap(({ requests }) => requests))),
     history: keepNewest(mergeEntries(before.history, history)),
     attempts: addAttempts(before.attempts, attempts),
-    droppedCount: fresh.at(-1)?.dropped ?? timeline.droppedCount,
+    droppedCount: messages.at(-1)?.dropped ?? timeline.droppedCount,
     isLoaded: true,
   };
 }
@@ -52,19 +52,21 @@ function mergeEntries(
 ): readonly HistoryEntry[] {
   if (updates.length === 0) return existing;
   const last = existing.at(-1)?.sequence ?? 0;
-  const distinct = new Map(updates.map((entry) => [entry.id, entry]));
-  const fresh = [...distinct.values()].filter(({ sequence }) => sequence > last);
+  const updatesById = new Map(updates.map((entry) => [entry.id, entry]));
+  const added = [...updatesById.values()].filter(({ sequence }) => sequence > last);
   const updated =
-    fresh.length === distinct.size ? existing : existing.map((entry) => distinct.get(entry.id) ?? entry);
-  return updated.concat(fresh.sort((a, b) => a.sequence - b.sequence));
+    added.length === updatesById.size
+      ? existing
+      : existing.map((entry) => updatesById.get(entry.id) ?? entry);
+  return updated.concat(added.sort((a, b) => a.sequence - b.sequence));
 }
 
 function addAttempts(
   existing: TimelineData["attempts"],
-  fresh: readonly Attempt[],
+  attempts: readonly Attempt[],
 ): TimelineData["attempts"] {
-  if (fresh.length === 0) return existing;
-  const added = fresh.map((attempt): [string, Attempt] => [attempt.history, attempt]);
+  if (attempts.length === 0) return existing;
+  const added = attempts.map((attempt): [string, Attempt] => [attempt.history, attempt]);
   return new Map(keepNewest([...existing, ...added]));
 }
 

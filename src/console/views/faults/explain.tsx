@@ -26,7 +26,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { data: openApi } = useOpenApi();
   const documented = openApi && listOperations(openApi).find((one) => one.operationId === operation);
   const takesBody = documented?.requestBody !== undefined;
-  const { inputs, changeInputs: changeInput } = useInputs<string>({});
+  const { inputs, changeInputs } = useInputs<string>({});
   const [body, setBody] = useState("");
   const principal = get("by") ?? ANONYMOUS;
   const call = {
@@ -73,7 +73,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
             label={name}
             name={`params.${name}`}
             value={getOwn(inputs, name) ?? ""}
-            onChange={(text) => changeInput({ [name]: text })}
+            onChange={(text) => changeInputs({ [name]: text })}
             hint="If empty, checks that need it are skipped."
           />
         ))}

@@ -15,17 +15,17 @@ const due = (ahead: number): Pending => ({
 describe("buildAxis", () => {
   it("places a minute and a month on one axis, in order [interfaces 4]", () => {
     const { clusters, ticks } = buildAxis([due(60_000), due(21_600_000), due(2_592_000_000)], NOW, WIDTH);
-    const places = clusters.map(({ at }) => at);
+    const places = clusters.map(({ position }) => position);
     expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(clusters).toHaveLength(3);
     expect(places[0]).toBeGreaterThan(0.1);
     expect(places.at(-1)).toBe(1);
-    expect(ticks.at(-1)).toEqual({ at: 1, word: "30 d" });
+    expect(ticks.at(-1)).toEqual({ position: 1, word: "30 d" });
   });
 
   it("groups timers that are due at about the same time, overdue ones first [interfaces 4]", () => {
     const { clusters } = buildAxis([due(-5000), due(60_000), due(60_010)], NOW, WIDTH);
-    expect(clusters.map(({ at, items }) => [at === 0, items.length])).toEqual([
+    expect(clusters.map(({ position, items }) => [position === 0, items.length])).toEqual([
       [true, 1],
       [false, 2],
     ]);
@@ -38,7 +38,7 @@ describe("buildAxis", () => {
       [270, 4],
     ] as const) {
       const { clusters } = buildAxis(pending, NOW, width);
-      const gaps = clusters.slice(1).map(({ at }, i) => (at - clusters[i]!.at) * width);
+      const gaps = clusters.slice(1).map(({ position }, i) => (position - clusters[i]!.position) * width);
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(24);
       expect(clusters).toHaveLength(count);
     }
@@ -46,7 +46,7 @@ describe("buildAxis", () => {
 
   it.each([306, 380])("has no overlapping labels on %d pixels, and one at its end", (width) => {
     for (const end of [3_000_000, 21_000_000, 2_500_000_000]) {
-      const places = [0, ...buildAxis([due(end)], NOW, width).ticks.map(({ at }) => at * width)];
+      const places = [0, ...buildAxis([due(end)], NOW, width).ticks.map(({ position }) => position * width)];
       const gaps = places.slice(1).map((place, i) => place - places[i]!);
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(48);
       expect(places.at(-1)).toBe(width);
@@ -56,7 +56,7 @@ describe("buildAxis", () => {
   it("is one minute long without pending timers [interfaces 4]", () => {
     expect(buildAxis([], NOW, WIDTH)).toMatchObject({
       clusters: [],
-      ticks: [{}, {}, { at: 1, word: "1 min" }],
+      ticks: [{}, {}, { position: 1, word: "1 min" }],
     });
   });
 });

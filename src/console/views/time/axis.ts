@@ -2,13 +2,13 @@ import type { Pending } from "../../../../types/control-api.ts";
 
 interface Tick {
   /** 0 to 1, from now to the end of the axis. */
-  at: number;
+  position: number;
   word: string;
 }
 
 /** Timers that are due at about the same time. */
 export interface Cluster {
-  at: number;
+  position: number;
   items: Pending[];
 }
 
@@ -49,17 +49,17 @@ export function buildAxis(
   const toPosition = (delay: number) => Math.min(1, Math.log1p(delay / 1000) / Math.log1p(end / 1000));
   const ticks: Tick[] = [];
   for (const [word, ms] of ROUND_DURATIONS) {
-    const at = toPosition(ms);
-    const overlaps = (other: number) => (at - other) * width < TICK_PX;
-    if (ms === end && ticks.length > 0 && overlaps(ticks.at(-1)!.at)) ticks.pop();
-    if (ms === end || (ms < end && !overlaps(ticks.at(-1)?.at ?? 0))) ticks.push({ at, word });
+    const position = toPosition(ms);
+    const overlaps = (other: number) => (position - other) * width < TICK_PX;
+    if (ms === end && ticks.length > 0 && overlaps(ticks.at(-1)!.position)) ticks.pop();
+    if (ms === end || (ms < end && !overlaps(ticks.at(-1)?.position ?? 0))) ticks.push({ position, word });
   }
   const clusters: Cluster[] = [];
   for (const [index, item] of pending.entries()) {
-    const at = toPosition(delays[index]!);
+    const position = toPosition(delays[index]!);
     const cluster = clusters.at(-1);
-    if (cluster !== undefined && (at - cluster.at) * width < MARK_PX) cluster.items.push(item);
-    else clusters.push({ at, items: [item] });
+    if (cluster !== undefined && (position - cluster.position) * width < MARK_PX) cluster.items.push(item);
+    else clusters.push({ position, items: [item] });
   }
   return { ticks, clusters };
 }

@@ -49,12 +49,12 @@ export function PendingPanel(props: {
       <h2>Pending {pending.length > 0 && <span className="quiet">{pending.length}</span>}</h2>
       {pending.length > 0 && (
         <div ref={ref} className="axis" role="group" aria-label="Pending on a time axis">
-          {[{ at: 0, word: "now" }, ...ticks].map(({ at, word }) => (
+          {[{ position: 0, word: "now" }, ...ticks].map(({ position, word }) => (
             <span
               key={word}
               aria-hidden="true"
               className="axis-tick small quiet"
-              style={{ left: `${at * 100}%` }}
+              style={{ left: `${position * 100}%` }}
             >
               {word}
             </span>
@@ -64,7 +64,7 @@ export function PendingPanel(props: {
               key={getTimerKey(cluster.items[0]!)}
               type="button"
               className="bare axis-mark"
-              style={{ left: `${cluster.at * 100}%` }}
+              style={{ left: `${cluster.position * 100}%` }}
               title={describeCluster(cluster, now)}
               aria-label={describeCluster(cluster, now)}
               onClick={() => onSelect(cluster.items[0]!)}
@@ -110,14 +110,15 @@ const RIGHT_ALIGNED_FROM = 0.85;
  * towards each other.
  */
 function toLabelStyle(clusters: readonly Cluster[], index: number): CSSProperties {
-  const { at } = clusters[index]!;
+  const { position } = clusters[index]!;
   const toPercent = (part: number) => `${Math.max(0, part) * 100}%`;
-  const before = clusters[index - 2]?.at ?? 0;
-  if (at > RIGHT_ALIGNED_FROM) return { right: toPercent(1 - at), maxWidth: toPercent((at - before) / 2) };
-  const next = clusters[index + 2]?.at ?? 1;
+  const before = clusters[index - 2]?.position ?? 0;
+  if (position > RIGHT_ALIGNED_FROM)
+    return { right: toPercent(1 - position), maxWidth: toPercent((position - before) / 2) };
+  const next = clusters[index + 2]?.position ?? 1;
   return {
-    left: toPercent(at),
-    maxWidth: toPercent(next > RIGHT_ALIGNED_FROM ? (next - at) / 2 : next - at - 0.01),
+    left: toPercent(position),
+    maxWidth: toPercent(next > RIGHT_ALIGNED_FROM ? (next - position) / 2 : next - position - 0.01),
   };
 }
 

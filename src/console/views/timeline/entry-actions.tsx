@@ -23,25 +23,25 @@ import { usePins } from "./pinned.tsx";
 import { SendAgainDialog } from "./send-again.tsx";
 import { describeNode } from "./words.ts";
 
-export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
+export function EntryActions({ node, journalEntry }: { node: Node; journalEntry: JournalEntry | undefined }) {
   const { entry, request } = node;
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
   const { pins, toggle } = usePins();
-  const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq), {
+  const repeat = useSandboxChange((calls) => calls.repeatRequest(journalEntry!.seq), {
     // A request that is rejected again leaves nothing to undo.
     confirmation: ({ same }) =>
-      SAFE_METHODS.test(journal!.method) || (same && journal!.status >= 400)
+      SAFE_METHODS.test(journalEntry!.method) || (same && journalEntry!.status >= 400)
         ? undefined
         : "Sent the request again.",
     undo: (calls, { request }) => undoRequest(calls, request),
   });
-  const readKey = () => fetchKey(createSandboxCalls(sandbox!.name), journal!);
+  const readKey = () => fetchKey(createSandboxCalls(sandbox!.name), journalEntry!);
   const copy = async (format: (request: RequestCopy) => string) =>
-    format(toRequestCopy(journal!, sandbox!.base_url, await readKey()));
+    format(toRequestCopy(journalEntry!, sandbox!.base_url, await readKey()));
   return (
     <>
-      {journal && sandbox && (
+      {journalEntry && sandbox && (
         <>
           <CopyButton label="Copy as curl" text={() => copy(formatAsCurl)} />
           <CopyButton label="Copy as fetch" text={() => copy(formatAsFetch)} />
@@ -52,10 +52,10 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           />
           <ActionButton label="Repeat" change={repeat} />
           <DialogButton label="Edit and send again …">
-            {(close) => <SendAgainDialog entry={journal} onClose={close} />}
+            {(close) => <SendAgainDialog entry={journalEntry} onClose={close} />}
           </DialogButton>
           <DialogButton label="Fail the next call …">
-            {(close) => <FailDialog entry={journal} onClose={close} />}
+            {(close) => <FailDialog entry={journalEntry} onClose={close} />}
           </DialogButton>
         </>
       )}

@@ -30,7 +30,7 @@ interface EntryDetailProps {
 
 export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps) {
   const isRequest = Boolean(node?.request ?? node?.entry?.request);
-  const journal = useSandboxQuery(["journal", node?.seq], (calls) => calls.entry(node!.seq), {
+  const journalEntry = useSandboxQuery(["journal", node?.seq], (calls) => calls.entry(node!.seq), {
     enabled: isRequest,
     live: false,
   });
@@ -68,14 +68,14 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
         {request?.operation && <code>{request.operation}</code>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}
       </p>
-      {journal.data && <Why entry={journal.data} />}
-      <LoadError error={journal.error} />
+      {journalEntry.data && <Why entry={journalEntry.data} />}
+      <LoadError error={journalEntry.error} />
       <div className="actions">
-        <EntryActions node={node} journal={journal.data} />
+        <EntryActions node={node} journalEntry={journalEntry.data} />
       </div>
       {entry && <Changes entry={entry} />}
       {entry && <RelatedEntries entry={entry} nodes={nodes} />}
-      {journal.data && <Exchange entry={journal.data} />}
+      {journalEntry.data && <Exchange entry={journalEntry.data} />}
     </DetailPane>
   );
 }

@@ -14,18 +14,20 @@ describe("createStripAxis", () => {
   });
 
   it("places ticks at round times, as many as fit [interfaces 10]", () => {
-    const { ticks } = buildAxis(250, 1100, 2050, 2900, 4100, 5200, 6100, 6900);
-    const words = ticks(700).map(({ word }) => word);
+    const { makeTicks } = buildAxis(250, 1100, 2050, 2900, 4100, 5200, 6100, 6900);
+    const words = makeTicks(700).map(({ word }) => word);
     expect(words).toEqual(["12:00:01", "12:00:02", "12:00:03", "12:00:04", "12:00:05", "12:00:06"]);
-    expect(new Set(distances(ticks(700).map(({ at }) => at)).map((wide) => wide.toFixed(6))).size).toBe(1);
-    expect(ticks(300).map(({ word }) => word)).toEqual(["12:00:02", "12:00:04", "12:00:06"]);
-    expect(buildAxis(0, 60, 130, 210).ticks(400)[1]!.word).toBe("12:00:00.05");
+    expect(
+      new Set(distances(makeTicks(700).map(({ position }) => position)).map((wide) => wide.toFixed(6))).size,
+    ).toBe(1);
+    expect(makeTicks(300).map(({ word }) => word)).toEqual(["12:00:02", "12:00:04", "12:00:06"]);
+    expect(buildAxis(0, 60, 130, 210).makeTicks(400)[1]!.word).toBe("12:00:00.05");
   });
 
   it("labels the first of several instants of one second only [interfaces 10]", () => {
     const instants = [0, 10, 200, 400, 1100, 1200, 2300].flatMap((ms) => [ms, ms, ms]);
     const words = buildAxis(...instants)
-      .ticks(1400)
+      .makeTicks(1400)
       .flatMap(({ word }) => word || []);
     expect(words).toEqual(["12:00:00", "12:00:01", "12:00:02"]);
   });
@@ -33,20 +35,20 @@ describe("createStripAxis", () => {
   it("cuts long pauses and labels the time after them [interfaces 10]", () => {
     const hour = 3_600_000;
     const burst = Array.from({ length: 20 }, (_, i) => i * 50);
-    const { positions, cuts, ticks } = buildAxis(...burst, hour, ...burst.map((ms) => 2 * hour + ms));
+    const { positions, cuts, makeTicks } = buildAxis(...burst, hour, ...burst.map((ms) => 2 * hour + ms));
     expect(cuts).toHaveLength(2);
     expect(positions[19]! - positions[0]!).toBeCloseTo(positions[40]! - positions[21]!);
     expect(positions[19]! - positions[0]!).toBeGreaterThan((positions[40]! - positions[0]!) / 3);
-    expect(ticks(1000).map(({ word }) => word)).toContain("13:00:00");
+    expect(makeTicks(1000).map(({ word }) => word)).toContain("13:00:00");
     // Equal pauses are not cut.
     expect(buildAxis(0, hour, 2 * hour).cuts).toEqual([]);
   });
 
   it("places entries of one instant side by side with a frozen clock [interfaces 10]", () => {
-    const { positions, cuts, ticks } = buildAxis(0, 0, 0, 0, 60_000, 60_000, 60_000);
+    const { positions, cuts, makeTicks } = buildAxis(0, 0, 0, 0, 60_000, 60_000, 60_000);
     expect(distances(positions).slice(0, 3)).toEqual([1, 1, 1]);
     expect(cuts).toHaveLength(1);
-    expect(ticks(600).map(({ word }) => word)).toEqual(["12:00:00", "12:01:00"]);
+    expect(makeTicks(600).map(({ word }) => word)).toEqual(["12:00:00", "12:01:00"]);
   });
 
   it("continues to the right after a rewind [interfaces 10]", () => {
@@ -56,9 +58,9 @@ describe("createStripAxis", () => {
   });
 
   it("is drawn without entries and with one", () => {
-    expect(buildAxis().ticks(500)).toEqual([]);
+    expect(buildAxis().makeTicks(500)).toEqual([]);
     expect(buildAxis(5).positions).toEqual([0]);
-    expect(buildAxis(5).ticks(500)).toEqual([{ at: 0, word: "12:00:00" }]);
+    expect(buildAxis(5).makeTicks(500)).toEqual([{ position: 0, word: "12:00:00" }]);
   });
 });
 

@@ -31,7 +31,7 @@ interface Stretch {
 }
 
 interface Tick {
-  at: number;
+  position: number;
   /** Empty if the label does not fit. */
   word: string;
 }
@@ -43,7 +43,7 @@ interface StripAxis {
   /** Positions of the cuts. */
   cuts: readonly number[];
   /** Ticks for an axis of this width in pixels. */
-  ticks: (pixels: number) => Tick[];
+  makeTicks: (pixels: number) => Tick[];
 }
 
 /**
@@ -52,7 +52,7 @@ interface StripAxis {
  */
 export function createStripAxis(times: readonly number[]): StripAxis {
   const isCut = findCuts(times);
-  const bounds = [0, ...isCut.flatMap((cut, at) => (cut ? [at] : [])), times.length];
+  const bounds = [0, ...isCut.flatMap((cut, index) => (cut ? [index] : [])), times.length];
   const groups = bounds.slice(1).map((end, at) => [bounds[at]!, end - 1] as const);
   // A frozen clock does not count.
   const moving = groups.filter(([first, last]) => times[last]! > times[first]!);
@@ -73,7 +73,7 @@ export function createStripAxis(times: readonly number[]): StripAxis {
     if (last < times.length - 1) cuts.push(end + cutWidth / 2);
     begin = end + cutWidth;
   }
-  return { positions, cuts, ticks: (pixels) => makeTicks(stretches, unitsPerMs, pixels) };
+  return { positions, cuts, makeTicks: (pixels) => placeTicks(stretches, unitsPerMs, pixels) };
 }
 
 /** Whether there is a cut before each entry. */
@@ -100,7 +100,7 @@ function findCuts(times: readonly number[]): boolean[] {
  * Ticks at round times; a stretch without one has a tick at its start. Where labels would overlap, those of starts are
  * kept, then those further left. A label is not repeated.
  */
-function makeTicks(stretches: readonly Stretch[], unitsPerMs: number, pixels: number): Tick[] {
+function placeTicks(stretches: readonly Stretch[], unitsPerMs: number, pixels: number): Tick[] {
   const width = Math.max(1, stretches.at(-1)?.end ?? 1);
   const pixelsPerUnit = pixels / width;
   const step =
@@ -109,24 +109,28 @@ function makeTicks(stretches: readonly Stretch[], unitsPerMs: number, pixels: nu
   for (const { begin, from, to } of stretches) {
     const firstTime = Math.ceil(from / step) * step;
     if (to === from || firstTime > to)
-      ticks.push({ at: begin, word: formatTick(from, SECOND), isStart: true });
+      ticks.push({ position: begin, word: formatTick(from, SECOND), isStart: true });
     else
       for (let time = firstTime; time <= to; time += step)
-        ticks.push({ at: begin + (time - from) * unitsPerMs, word: formatTick(time, step), isStart: false });
+        ticks.push({
+          position: begin + (time - from) * unitsPerMs,
+          word: formatTick(time, step),
+          isStart: false,
+        });
   }
   let freeFrom = Number.NEGATIVE_INFINITY;
   let lastWord = "";
-  return ticks.flatMap(({ at, word, isStart }, index) => {
-    const left = at * pixelsPerUnit;
+  return ticks.flatMap(({ position, word, isStart }, index) => {
+    const left = position * pixelsPerUnit;
     const right = left + getTickWidth(word);
     const next = ticks[index + 1];
-    const givesWay = !isStart && next?.isStart && right > next.at * pixelsPerUnit;
+    const givesWay = !isStart && next?.isStart && right > next.position * pixelsPerUnit;
     if (word !== lastWord && left >= freeFrom && right <= pixels + 2 * LABEL_GAP_PX && !givesWay) {
       freeFrom = right;
       lastWord = word;
-      return { at, word };
+      return { position, word };
     }
-    return isStart ? [] : { at, word: "" };
+    return isStart ? [] : { position, word: "" };
   });
 }
 

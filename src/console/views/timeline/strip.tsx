@@ -27,7 +27,7 @@ interface StripProps {
  */
 export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
   const newest = useMemo(() => orderByTime(nodes.slice(-MAX_MARKS)), [nodes]);
-  const { positions, cuts, ticks } = useMemo(() => createStripAxis(newest.map(({ at }) => at)), [newest]);
+  const { positions, cuts, makeTicks } = useMemo(() => createStripAxis(newest.map(({ at }) => at)), [newest]);
   const { ref, width } = useWidth<SVGSVGElement>();
   const span = positions.at(-1) ?? 0;
   const toX = (at: number) => MARK + (span > 0 ? at / span : 0.5) * (width - 2 * MARK);
@@ -52,8 +52,8 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
   return (
     <div className="strip">
       <svg ref={ref} className="strip-plot panel" aria-hidden="true" {...selection.handlers}>
-        {ticks(width - 2 * MARK).map(({ at, word }) => (
-          <g key={at} className="strip-tick" transform={`translate(${toX(at)})`}>
+        {makeTicks(width - 2 * MARK).map(({ position, word }) => (
+          <g key={position} className="strip-tick" transform={`translate(${toX(position)})`}>
             <path d={`M0 ${TOP}V${BOTTOM + 4}`} />
             <text x={2} y={BOTTOM + 14}>
               {word}
