@@ -1,5 +1,6 @@
 import { describeEvictedEntries } from "../engine/contract/text.ts";
 import { flag, number, text } from "./command.ts";
+import { CheckFailed } from "./failure.ts";
 import { onOutputLost, print, printJsonLine, printLines } from "./process.ts";
 
 /** Options of `journal` and `history`. */
@@ -39,9 +40,12 @@ export async function printLog<E extends { sequence: number }>(
     const isEmpty = (await listNewest()).entries.length === 0;
     return print(json, page, isEmpty ? whenEmpty : "No entries match.");
   }
-  // Exits, since the stream never ends.
+  // Exits, since the stream has no end of its own.
   onOutputLost(() => process.exit());
   const printEntry = (entry: E) => (json ? printJsonLine(entry) : printLines(format(entry)));
   for (const entry of entries) if (entry.sequence <= newest) printEntry(entry);
   for await (const entry of follow(newest)) printEntry(entry);
+  throw new CheckFailed(
+    "the server ended the log: it stopped, or the sandbox was deleted or is moving to another node of its fleet",
+  );
 }

@@ -180,6 +180,23 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     await following.finished;
   });
 
+  it.each(["journal", "history"])(
+    "end %s --follow with 1 when the server ends it [interfaces 2, 11]",
+    async (log) => {
+      await run("sandbox", "create", "followed");
+      const args = [log, "--follow", "--json", "--sandbox", "followed", "--url", api.url];
+      const following = startCommand(args);
+      await call("/_s/followed/v1/threads/thread_ada", "ada", { method: "DELETE" });
+      await expect.poll(() => following.output().stdout).toContain("thread_ada");
+      await run("sandbox", "delete", "followed");
+      const { code, stderr } = await following.finished;
+      expect([code, JSON.parse(stderr)]).toEqual([
+        1,
+        { error: expect.stringContaining("it stopped, or the sandbox was deleted") },
+      ]);
+    },
+  );
+
   it("write a bundle for replay, and replace a file only with --force [interfaces 11]", async () => {
     await run("reset");
     await call("/v1/models");
