@@ -44,20 +44,19 @@ async function runClientTest(target: ToolTarget, args: Arguments): Promise<unkno
   const name = getSandboxName(args);
   const tests = getOrAdd(RUNNING_TESTS, target.client, () => new Map<string, ManualClientTest>());
   const sandbox = await target.client.open(name);
-  const running = tests.get(name);
   if (action === "start") {
-    if (running !== undefined) throw new Error(`a client test runs in ${name}; end its runs, or stop it`);
+    if (tests.has(name)) throw new Error(`a client test runs in ${name}; end its runs, or stop it`);
     tests.set(name, new ManualClientTest(sandbox, { only: checks as string[] | undefined }));
-  } else if (running === undefined) throw new Error(`no client test runs in ${name}; use the action start`);
-  const test = tests.get(name)!;
+  }
+  const test = tests.get(name);
+  if (test === undefined) throw new Error(`no client test runs in ${name}; use the action start`);
   if (action === "end") {
     if (!ENDS.includes(how as ManualEnd)) throw new Error(`the action end needs how: ${ENDS.join(", ")}`);
     test.end(how as ManualEnd);
   }
   if (action === "stop") test.stop();
   try {
-    if (action === "stop") await test.report;
-    else await test.waitForRun();
+    await (action === "stop" ? test.report : test.waitForRun());
   } catch (error) {
     tests.delete(name);
     throw error;

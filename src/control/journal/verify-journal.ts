@@ -82,10 +82,10 @@ export function createCountVerifier(
  * @throws Problem 422
  */
 export function createSequenceVerifier(
-  { sequence, strict }: { sequence: readonly EntryMatch[]; strict: boolean },
+  { sequence: matches, strict }: { sequence: readonly EntryMatch[]; strict: boolean },
   words: MatchableWords,
 ): JournalVerifier {
-  const steps = sequence.map((match, i) => createComparison(match, words, `sequence[${i}].`));
+  const steps = matches.map((match, i) => createComparison(match, words, `sequence[${i}].`));
   const meets = (entry: JournalEntry, step: number) => steps[step]!(entry)?.length === 0;
   return (entries) => {
     const matching = entries.filter((entry) => steps.some((_, step) => meets(entry, step)));
@@ -94,7 +94,7 @@ export function createSequenceVerifier(
       : findStepsInOrder(matching, steps.length, meets);
     if (run.length === steps.length) return { ok: true, found: run.length, nearest: [] };
     const last = run.at(-1);
-    const isLater = ({ sequence }: JournalEntry) => last === undefined || sequence > last.sequence;
+    const isLater = (entry: JournalEntry) => last === undefined || entry.sequence > last.sequence;
     const { misses } = compareEntries(entries.filter(isLater), steps[run.length]!);
     const next = strict && last ? matching.find(isLater) : undefined;
     const reason =

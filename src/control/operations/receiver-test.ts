@@ -153,6 +153,7 @@ async function* streamEvents(
     const nextEvent = new Promise<void>((resolve) => {
       wake = resolve;
     });
+    // Throws the error of the run.
     await Promise.race([running, nextEvent]);
   }
 }

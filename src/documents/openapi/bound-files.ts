@@ -66,14 +66,14 @@ export function addFile(
     if (field !== undefined && value !== undefined && values[field] === undefined) values[field] = value;
   };
   setFirst(FILE_NAME, filename);
-  setFirst(MIME_TYPE, mime_type);
-  setFirst(FILE_SIZE, bytes.length);
+  setFirst(TYPE_NAME, mime_type);
+  setFirst(SIZE_NAME, bytes.length);
   values[CONTENT_FIELD] ??= toBase64(bytes);
 }
 
 /** Answers with a record's file, as the type that the document describes, else as the type in the record. */
 export function toDownload(record: JsonObject, status: number, describedType = "*/*"): unknown {
-  const field = Object.keys(record).find((name) => MIME_TYPE.test(name));
+  const field = Object.keys(record).find((name) => TYPE_NAME.test(name));
   const type = describedType.includes("*")
     ? ((field && record[field]) ?? "application/octet-stream")
     : describedType;
@@ -83,5 +83,5 @@ export function toDownload(record: JsonObject, status: number, describedType = "
 }
 
 const FILE_NAME = /^(file_?name|name|title)$/i;
-const MIME_TYPE = /^(mime_?type|content_?type|media_?type)$/i;
-const FILE_SIZE = /^(size|bytes|size_?(in_)?bytes|content_length)$/i;
+const TYPE_NAME = /^(mime_?type|content_?type|media_?type)$/i;
+const SIZE_NAME = /^(size|bytes|size_?(in_)?bytes|content_length)$/i;

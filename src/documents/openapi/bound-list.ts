@@ -26,69 +26,39 @@ import { fill, toValues } from "./templates.ts";
 
 /** Answers a page of a target's records in the form that the document describes. */
 export function createLister(
-  { described, binding, target, success, status }: BoundParts,
+  parts: BoundParts,
   access: BoundAccess,
   schemas: Schemas,
 ): (call: Call) => unknown {
-  const source = access.records;
+  const { described, binding, target, success, status } = parts;
   const answer = success.json?.schema?.node;
   const itemsAt = binding.items_at ?? findItems(answer, target, schemas);
   const list = itemsAt === "" ? answer : findSchema(answer, itemsAt, schemas);
   const presentRecord = createRecordPresenter(target, schemas.mergeKeywords(list)["items"] ?? {}, schemas);
-  const names = findPageNames(described, answer, { schemas, boundNames: binding.page });
   const presentBody = itemsAt === "" ? undefined : createBodyPresenter(answer, schemas);
-  const firstPage = findFirstPage(described, names, schemas);
-  const paging = new Set(Object.values(names));
-  const filters = described.parameters
-    .filter(({ in: place, name }) => place === "query" && !paging.has(name))
-    .map(({ name }) => [name, target.findField(name)] as const)
-    .filter(([, field]) => target.fieldNames.has(field));
-  const others = listQueryNames(described, schemas).filter((name) => !target.fieldNames.has(name));
-  const [searchName, orderName, directionName] = [SEARCH_NAME, ORDER_NAME, DIRECTION_NAME].map((pattern) =>
-    others.find((name) => pattern.test(splitName(name).part)),
-  );
-  const factPlaces = findFactPlaces(listPlaces(answer, schemas), [names.total, names.next, names.more]);
   const headers = Object.keys((success.node["headers"] ?? {}) as JsonObject);
+  const names = findPageNames(described, answer, { schemas, boundNames: binding.page });
+  const firstPage = findFirstPage(described, names, schemas);
+  const selectRecords = createSelection(parts, access, { names, schemas });
   const links = createPageLinks(names, answer, schemas);
+  const factPlaces = findFactPlaces(listPlaces(answer, schemas), [names.total, names.next, names.more]);
   const getId = (record: object) => target.getId(record);
-  /** Undefined if the place has another type: `first` may be a link. */
-  const toDescribed = (fact: unknown, place: string) => {
+  /** The fact that a place states; undefined if the place has another type: `first` may be a link. */
+  const getFact = (place: string, fact: Fact, facts: ReturnType<typeof toFacts>): unknown => {
+    const value = fact === "previous" || fact === "next" ? undefined : facts[fact];
     const types = schemas.listTypes(findSchema(answer, place, schemas));
-    const factTypes = typeof fact === "number" ? ["number", "integer"] : [typeof fact];
-    return types.size === 0 || factTypes.some((one) => types.has(one)) ? fact : undefined;
+    const valueTypes = typeof value === "number" ? ["number", "integer"] : [typeof value];
+    return types.size === 0 || valueTypes.some((one) => types.has(one)) ? value : undefined;
   };
-  const findRecords = (call: Call) => {
-    const query = call.query as JsonObject;
-    const conditions = access.toConditions(call);
-    for (const [name, field] of filters) if (query[name] !== undefined) conditions[field] = query[name];
-    const records = source.list(call.world, conditions);
-    const words = readQuery(query, searchName);
-    return typeof words === "string"
-      ? search(records, words, (one) => target.toPublic(one, call.world))
-      : records;
-  };
-  const readSorts = (call: Call): string[] => {
-    if (binding.sort === undefined) {
-      const [order, direction] = [orderName, directionName].map((name) =>
-        readQuery(call.query as JsonObject, name),
-      );
-      return readOrdering(order, direction, target.fieldNames);
-    }
-    const sort = fill(binding.sort, toValues(call));
-    return typeof sort === "string" && sort !== "" ? [sort] : [];
-  };
-  const getValue = (record: object, field: string) => target.getValue(record, field);
   return (call) => {
-    const query = call.query as JsonObject;
-    const sorts = readSorts(call);
-    const sorted = sorts.reduceRight((rows, sort) => sortBy(rows, sort, getValue), findRecords(call));
-    const page = readPage(sorted, query, names, {
-      order: source.getOrder,
+    const { rows, sort } = selectRecords(call);
+    const page = readPage(rows, call.query as JsonObject, names, {
+      order: access.records.getOrder,
       getId,
-      getValue,
-      sort: sorts[0],
-      // By order and id, so that a cursor is found by binary search; built-in collections may be sorted otherwise.
-      isRanked: sorts.length === 0 && target.spec !== undefined,
+      getValue: (record, field) => target.getValue(record, field),
+      sort,
+      // So that a cursor is found by binary search. Built-in collections may be sorted otherwise.
+      isByOrderAndId: sort === undefined && target.spec !== undefined,
       firstPage,
       find: (id) => target.find(call.world, id),
     });
@@ -100,13 +70,51 @@ export function createLister(
     if (names.total !== undefined) places.push([names.total, page.total]);
     if (names.next !== undefined) places.push([names.next, links.find(names.next, call, page, 1)]);
     if (names.more !== undefined) places.push([names.more, page.next !== undefined]);
-    for (const [place, fact] of factPlaces) {
-      const isLink = fact === "previous" || fact === "next";
-      const value = isLink ? undefined : toDescribed(facts[fact], place);
-      places.push([place, value ?? links.findNamed(place, call, page, fact)]);
-    }
+    for (const [place, fact] of factPlaces)
+      places.push([place, getFact(place, fact, facts) ?? links.findFactLink(place, call, page, fact)]);
     const filledPlaces = places.filter(([, value]) => value !== undefined);
     return new Reply(status, presentBody(filledPlaces, call.world), sentHeaders);
+  };
+}
+
+/** Returns a function that finds the records that a call asks for, and sorts them by its query. */
+function createSelection(
+  { described, binding, target }: BoundParts,
+  access: BoundAccess,
+  { names, schemas }: { names: PageNames; schemas: Schemas },
+) {
+  const paging = new Set(Object.values(names));
+  const filters = described.parameters
+    .filter(({ in: place, name }) => place === "query" && !paging.has(name))
+    .map(({ name }) => [name, target.findField(name)] as const)
+    .filter(([, field]) => target.fieldNames.has(field));
+  const others = listQueryNames(described, schemas).filter((name) => !target.fieldNames.has(name));
+  const [searchName, orderName, directionName] = [SEARCH_NAME, ORDER_NAME, DIRECTION_NAME].map((pattern) =>
+    others.find((name) => pattern.test(splitName(name).part)),
+  );
+  const findRecords = (call: Call) => {
+    const query = call.query as JsonObject;
+    const conditions = access.toConditions(call);
+    for (const [name, field] of filters) if (query[name] !== undefined) conditions[field] = query[name];
+    const records = access.records.list(call.world, conditions);
+    const words = readQuery(query, searchName);
+    return typeof words === "string"
+      ? search(records, words, (one) => target.toPublic(one, call.world))
+      : records;
+  };
+  /** The fields to sort by, the most important first; `-field` for descending. */
+  const readSorts = (call: Call): string[] => {
+    const query = call.query as JsonObject;
+    if (binding.sort === undefined)
+      return readOrdering(readQuery(query, orderName), readQuery(query, directionName), target.fieldNames);
+    const sort = fill(binding.sort, toValues(call));
+    return typeof sort === "string" && sort !== "" ? [sort] : [];
+  };
+  const getValue = (record: object, field: string) => target.getValue(record, field);
+  return (call: Call) => {
+    const sorts = readSorts(call);
+    const rows = sorts.reduceRight((sorted, sort) => sortBy(sorted, sort, getValue), findRecords(call));
+    return { rows, sort: sorts[0] };
   };
 }
 
@@ -127,19 +135,19 @@ function findItems(answer: unknown, target: Pick<BoundCollection, "collection">,
 /** Links a page to the next and the previous one, in the form that each place of an answer has. */
 function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
   /** Null or "", as the document has it at a place without a value; undefined to leave the place out. */
-  const toNone = (place: string) => {
+  const getEmptyValue = (place: string) => {
     const node = findSchema(answer, place, schemas);
     const types = schemas.listTypes(node);
     if (types.has("null")) return null;
     // Not undefined: a required text would be invented, and a client that follows it would never end.
     return types.has("string") && !isUrl(place, schemas.mergeKeywords(node)) ? "" : undefined;
   };
-  /** A number, a cursor or a URL; if there is no such page, as `toNone`. */
+  /** A number, a cursor or a URL; the empty value if there is no such page. */
   const find = (place: string, call: Call, page: RecordPage, direction: 1 | -1): unknown => {
     const node = findSchema(answer, place, schemas);
     const types = schemas.listTypes(node);
     const pageQuery = toPageQuery(page, names, direction);
-    if (pageQuery === undefined) return toNone(place);
+    if (pageQuery === undefined) return getEmptyValue(place);
     const [value] = Object.values(pageQuery);
     const isNumber = types.has("integer") || types.has("number");
     if (isNumber) return typeof value === "number" ? value : undefined;
@@ -148,16 +156,15 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
     return isCursor ? page.next : toUrl(call, pageQuery);
   };
 
-  /** The link of a place with the name of a fact; as `toNone` if the fact has no page. */
-  const findNamed = (place: string, call: Call, page: RecordPage, fact: Fact): unknown => {
-    const { limit, total } = page;
-    const start = fact === "isLast" ? Math.floor(Math.max(0, total - 1) / limit) * limit : 0;
+  /** The link of a place that is named like a fact: to the next, previous, first or last page, else the empty value. */
+  const findFactLink = (place: string, call: Call, page: RecordPage, fact: Fact): unknown => {
     if (fact === "next") return find(place, call, page, 1);
     if (fact === "previous") return find(place, call, page, -1);
-    // The page before the one that follows it.
-    if (limit > 0 && (fact === "isFirst" || fact === "isLast"))
-      return find(place, call, { ...page, start: start + limit }, -1);
-    return toNone(place);
+    const { limit, total } = page;
+    if (limit === 0 || (fact !== "isFirst" && fact !== "isLast")) return getEmptyValue(place);
+    const start = fact === "isFirst" ? 0 : Math.floor(Math.max(0, total - 1) / limit) * limit;
+    // The page is the previous one of the page after it.
+    return find(place, call, { ...page, start: start + limit }, -1);
   };
 
   /** `Link`, and headers such as `X-Total-Count` and `X-Next-Page`, where the document has them. */
@@ -182,7 +189,7 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
       return value === undefined || value === "" ? [] : [[header, String(value)]];
     });
   };
-  return { find, findNamed, listHeaders };
+  return { find, findFactLink, listHeaders };
 }
 
 /** Whether a place has a URL rather than a cursor. */

@@ -206,7 +206,7 @@ interface RecordOrder extends Pick<RecordPage, "firstPage"> {
   /** The field by which the list is sorted before `order` and id; `-field` for descending. */
   sort: string | undefined;
   /** Whether the list is sorted by `order` and id. */
-  isRanked: boolean;
+  isByOrderAndId: boolean;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -307,7 +307,7 @@ function parseRank(cursor: string): Rank | undefined {
 function findAfter(
   rows: View<object>,
   [lastOrder, lastId, , lastValue]: Rank,
-  { order, getId, getValue, sort, isRanked }: RecordOrder,
+  { order, getId, getValue, sort, isByOrderAndId }: RecordOrder,
 ): number {
   const sorting = sort === undefined ? undefined : readSorting(sort, getValue);
   const compareToLast = (record: object) => sorting?.compare(sorting.getValue(record), lastValue) ?? 0;
@@ -317,7 +317,7 @@ function findAfter(
     const recordOrder = order(record);
     return recordOrder === lastOrder ? getId(record) > lastId : recordOrder > lastOrder;
   };
-  if (!isRanked) {
+  if (!isByOrderAndId) {
     const all = [...rows];
     const position = all.findIndex((record) => getId(record) === lastId && compareToLast(record) === 0);
     const next = position >= 0 ? position + 1 : all.findIndex(isAfter);

@@ -45,7 +45,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   const properties: Record<string, TSchema> = {};
   for (const [field, schema] of schemas.listFields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
-  properties[idField] = toId(spec, schemas) as TSchema;
+  properties[idField] = toIdSchema(spec, schemas) as TSchema;
   for (const field of outerFields) properties[field] = { type: "string" } as TSchema;
   for (const [field, owner] of Object.entries(belongs_to))
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
@@ -111,7 +111,7 @@ function toField(name: string, node: unknown, schemas: Schemas): unknown {
 }
 
 /** Ids are stored as texts, also where the API shows numbers. */
-function toId({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): unknown {
+function toIdSchema({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): unknown {
   const node = schemas.listFields(schema).get(idField);
   if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$" };
   return prefix === undefined

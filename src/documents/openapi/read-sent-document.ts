@@ -28,12 +28,12 @@ export function readSentDocument({ openapi, bindings }: OperationDocuments): Ope
     typeof openapi === "string"
       ? openDocument(openapi, "openapi")
       : createInlineDocument(openapi, { file: "openapi", anyKey: true });
-  const sentBindings = bindings === undefined ? undefined : readBindings(bindings);
+  const sentBindings = bindings === undefined ? undefined : readSentBindings(bindings);
   return toOperationSource({ document, bindings: sentBindings }, document.file);
 }
 
 /** These bindings need not name their document, which was sent with them. */
-function readBindings(sent: unknown): UserDocument {
+function readSentBindings(sent: unknown): UserDocument {
   const document =
     typeof sent === "string"
       ? readDocument(sent, { file: "bindings" })

@@ -40,7 +40,7 @@ function explainUnreadable(contentType: string, start: string): string | undefin
     : `no part begins with --${boundary.slice(0, MAX_VALUE_LENGTH)}, the boundary of its Content-Type`;
 }
 
-export function createTooLargeError(field: string, limit_bytes: number): ApiError {
+export function createPartTooLargeError(field: string, limit_bytes: number): ApiError {
   return new ApiError("PAYLOAD_TOO_LARGE", { details: { field, limit_bytes } });
 }
 
@@ -80,7 +80,7 @@ export class FormParts {
    */
   addText(name: string, text: string): void {
     this.textBytes += name.length + countUtf8Bytes(text);
-    if (this.textBytes > MAX_TEXT_BYTES) throw createTooLargeError(name, MAX_TEXT_BYTES);
+    if (this.textBytes > MAX_TEXT_BYTES) throw createPartTooLargeError(name, MAX_TEXT_BYTES);
     const createError = (reason: string) =>
       invalidInput(name, text.slice(0, MAX_VALUE_LENGTH), `${name} ${reason}`);
     if (this.findFileSpec(name) !== undefined) throw createError("must be a file");

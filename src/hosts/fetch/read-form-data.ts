@@ -5,7 +5,7 @@ import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
 import {
   createFormError,
-  createTooLargeError,
+  createPartTooLargeError,
   createTooManyPartsError,
   FormParts,
   MAX_PARTS,
@@ -31,7 +31,7 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
       const mime_type = toPartType(value.type);
       const key = parts.createFileKey(name, { filename: value.name, type: mime_type });
       const limit_bytes = file.limit(settings);
-      if (value.size > limit_bytes) throw createTooLargeError(name, limit_bytes);
+      if (value.size > limit_bytes) throw createPartTooLargeError(name, limit_bytes);
       space.reserve(value.size);
       reservedBytes += value.size;
       files[key] = toReceivedFile(value, mime_type);

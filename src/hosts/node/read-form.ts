@@ -12,7 +12,7 @@ import type { Settings } from "../../engine/contract/settings.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
 import {
   createFormError,
-  createTooLargeError,
+  createPartTooLargeError,
   createTooManyPartsError,
   FormParts,
   type FormSpec,
@@ -57,7 +57,7 @@ function checkLength(request: Received, spec: FormSpec, settings: Settings): voi
   const files = Object.entries(spec.files).map(([name, file]) => ({ name, limit: file.limit(settings) }));
   const maxBytes = files.reduce((sum, { limit }) => sum + limit, 0);
   if (Number(request.headers["content-length"] ?? 0) <= maxBytes + FORM_OVERHEAD) return;
-  throw createTooLargeError(files[0]?.name ?? "body", maxBytes);
+  throw createPartTooLargeError(files[0]?.name ?? "body", maxBytes);
 }
 
 /** A form that is being received. */
@@ -170,7 +170,7 @@ class FormReader {
   }
 
   private addField(sentName: string, value: string, isTruncated: boolean): void {
-    if (isTruncated) throw createTooLargeError(sentName, MAX_TEXT_BYTES);
+    if (isTruncated) throw createPartTooLargeError(sentName, MAX_TEXT_BYTES);
     this.parts.addText(this.parts.toDeclaredName(sentName), value);
   }
 
@@ -238,7 +238,7 @@ class FormReader {
       };
       stream.on("data", (chunk: Buffer) => {
         file.size += chunk.length;
-        if (file.size > limit) return stop(createTooLargeError(name, limit));
+        if (file.size > limit) return stop(createPartTooLargeError(name, limit));
         try {
           this.reserve(chunk.length);
         } catch (error) {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { StringEnum } from "../../engine/contract/schema.ts";
+import { StringEnum, Timestamp } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import { DelaySchema } from "../../engine/faults/effects/delay.ts";
@@ -10,7 +10,6 @@ export const BUNDLE_FORMAT = "understudy-bundle";
 export const BUNDLE_VERSION = 1;
 
 const Headers = Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }));
-const Instant = Type.String({ format: "date-time" });
 
 /** `text` if the bytes are UTF-8, else `latin1` with one character per byte. Placeholders replace secrets. */
 export const Body = Type.Union([
@@ -33,7 +32,7 @@ export type BundleAnswer = Static<typeof Answer>;
 
 const RecordedAttempt = Type.Object({
   response_code: Type.Integer(),
-  ended_at: Type.Optional(Instant),
+  ended_at: Type.Optional(Timestamp()),
   /** The number of restores before it; an attempt that a restore cancelled has no entry. */
   restores: Type.Optional(Type.Integer({ minimum: 0 })),
 });
@@ -44,9 +43,9 @@ const RequestStep = Type.Object({
     /** The number of earlier requests, including unanswered ones; ids are drawn from it. */
     number: Type.Optional(Type.Integer({ minimum: 0 })),
     /** On the sandbox's clock. */
-    at: Instant,
+    at: Timestamp(),
     /** When the request's changes were committed, on the sandbox's clock, if later than `at`. */
-    committed: Type.Optional(Instant),
+    committed: Type.Optional(Timestamp()),
     method: Type.String(),
     /** Path and query, with the sandbox's prefix, except for `default`. */
     target: Type.String(),
@@ -68,9 +67,9 @@ const ControlStep = Type.Object({
     body: Type.Optional(Type.String()),
     status: Type.Integer(),
     /** The sandbox's clock after the call. */
-    now: Instant,
+    now: Timestamp(),
     /** The sandbox's clock at the world's last change; for a restore, when it began. */
-    changed: Instant,
+    changed: Timestamp(),
     /** Whether the call has an entry in the history. A replay adds the same entries, since a rewind names one by its id. */
     history: Type.Optional(Type.Boolean()),
   }),
@@ -90,7 +89,7 @@ export const Bundle = Type.Object(
     resets: Type.Integer({ minimum: 0 }),
     clock: Type.Object({
       mode: StringEnum(["real", "frozen", "scaled"]),
-      start: Instant,
+      start: Timestamp(),
       rate: Type.Optional(Type.Number()),
     }),
     settings: Type.Unsafe<Record<string, unknown>>({ type: "object" }),

@@ -86,11 +86,11 @@ export function combineCases(cases: Cases, expect: typeof expectAccepted): (chec
 function prepareCases(session: Session, cases: readonly Case[]): PreparedCase[] {
   return cases
     .filter(({ isCovered }) => !isCovered || !session.isSlow)
-    .map((one) => ({ ...one, delivery: makeDelivery(session, one) }));
+    .map((one) => ({ ...one, delivery: makeCaseDelivery(session, one) }));
 }
 
 /** Each delivery has its own id. */
-function makeDelivery(session: Session, { shape, change }: Case): TestDelivery {
+function makeCaseDelivery(session: Session, { shape, change }: Case): TestDelivery {
   const delivery = session.makeDelivery(shape);
   return { ...delivery, ...change?.({ delivery, signature: delivery.signature!, session }) };
 }

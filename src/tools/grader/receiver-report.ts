@@ -104,13 +104,13 @@ ${renderConsoleHtml(report)}
 ${renderFixesHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity of a failure: critical, events are lost, forged or processed twice; major, genuine deliveries are refused, or the receiver checks too little; minor, little harm. Not observable: neither passed nor failed.</p>
-${sortWorstFirst(report.checks).map(renderCheckHtml)}
+${sortBySeverity(report.checks).map(renderCheckHtml)}
 ${renderManualChecksHtml(report)}`,
   });
 }
 
 /** Failures by severity, then errors and checks that were not observable, then the rest. */
-function sortWorstFirst(checks: readonly CheckReport[]): CheckReport[] {
+function sortBySeverity(checks: readonly CheckReport[]): CheckReport[] {
   const rank = ({ outcome, severity }: CheckReport) =>
     WORST_FIRST.indexOf(outcome) * WORST_SEVERITY_FIRST.length +
     (outcome === "passed" ? 0 : WORST_SEVERITY_FIRST.indexOf(severity));

@@ -59,11 +59,11 @@ export async function gradeFor(
 ): Promise<ReceiverReport> {
   const selectedChecks = chooseChecks(options);
   const session = openSession(url, options, caller);
-  const report = createReporter(options, caller.names);
+  const toCheckReport = createReporter(options, caller.names);
   const startedAt = new Date();
   const checks: CheckReport[] = [];
   const reportProblem = (check: CheckDescription, detail: string) => {
-    checks.push(report(check, broken(detail), 0));
+    checks.push(toCheckReport(check, broken(detail), 0));
   };
   let stopped: string | null;
   try {
@@ -74,7 +74,7 @@ export async function gradeFor(
     else {
       const probeError = await session.dropUnreadableProbe();
       if (probeError !== null) reportProblem(PROBE, probeError.message);
-      const run = await runAll(session, selectedChecks, { report, onProgress: options.onProgress });
+      const run = await runAll(session, selectedChecks, { toCheckReport, onProgress: options.onProgress });
       checks.push(...run.reports);
       stopped = run.stopped;
     }
@@ -102,7 +102,7 @@ export async function gradeFor(
 function runAll(
   session: Session,
   checks: readonly Check[],
-  { report, onProgress }: { report: Reporter; onProgress: GradeReceiverOptions["onProgress"] },
+  { toCheckReport, onProgress }: { toCheckReport: Reporter; onProgress: GradeReceiverOptions["onProgress"] },
 ) {
   let attemptsBefore = 0;
   return runChecks<Check, Finding, CheckReport>(checks, {
@@ -112,7 +112,7 @@ function runAll(
     },
     run: (check) => runCheck(session, check),
     skip: (_check, reason) => notObservable(`${NOT_RUN}${reason}`),
-    report,
+    report: toCheckReport,
     findReasonToStop: (check) => findReasonToStop(session, { check, attemptsBefore }),
   });
 }
@@ -134,8 +134,10 @@ async function findReasonToStop(
   { check, attemptsBefore }: { check: Check; attemptsBefore: number },
 ): Promise<string | null> {
   const isFirst = check === FIRST_CHECK;
-  const isDown = !isFirst && (await staysOverloaded(session, session.attempts.slice(attemptsBefore)));
-  const attempts = session.attempts.slice(attemptsBefore);
+  const listAttempts = () => session.attempts.slice(attemptsBefore);
+  const isDown = !isFirst && (await staysOverloaded(session, listAttempts()));
+  // Includes the attempts of `staysOverloaded`.
+  const attempts = listAttempts();
   if (attempts.some((attempt) => attempt.genuine && isDisabledBy410(attempt))) {
     return "The receiver answered 410 to a genuine delivery: the service would have disabled the webhook and sent nothing more.";
   }

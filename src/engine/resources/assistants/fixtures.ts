@@ -161,8 +161,8 @@ function generateWithHistory(entry: Entry, base: BaseBuilder) {
     deleted_at: deletions > 0 ? getTimestamp(count - 1) : null,
   };
   const values: SettingValues = { ...assistant };
-  const history = Array.from({ length: count }, (_, newerCount) => {
-    const position = count - 1 - newerCount;
+  // The newest first, since only the last values are given.
+  const history = [...Array(count).keys()].reverse().map((position) => {
     const timestamp = getTimestamp(position);
     const action = position < creations ? "created" : position < creations + updates ? "updated" : "deleted";
     const actor =

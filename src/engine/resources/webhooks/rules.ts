@@ -18,7 +18,7 @@ export const webhookStateRules: StateRules<Webhook> = {
       records: tx.index(deliveries, "newest", before.webhook_id),
     });
     const { active, inactive_because: because = "the console or a state call deactivated it" } = after;
-    // `setActivity` compares the webhook's activity, which must be the former one, with the new one.
+    // With its former activity, since `setActivity` keeps the reason of a webhook that was inactive before.
     const updated = tx.put(webhooks, setActivity({ ...after, active: before.active }, { active, because }));
     if (before.active && !active) cancelPending(tx, after.webhook_id);
     return updated;
