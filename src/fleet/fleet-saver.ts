@@ -136,15 +136,15 @@ export class FleetSaver {
   }
 
   /** Removes a sandbox from this node after another one has taken it over. */
-  private release(name: string): void {
+  private recordTakeover(name: string): void {
     const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;
     this.fencedCount += 1;
     this.refusals.record(tracked.image.sandbox, toMovedRefusal(name));
-    this.drop(tracked.image);
+    this.unload(tracked.image);
   }
 
-  private drop(image: SandboxImage): void {
+  private unload(image: SandboxImage): void {
     const { store, sandboxes, dueSandboxes, chunks } = this.parts;
     const { name } = image.sandbox;
     this.trackedByName.delete(name);
@@ -192,7 +192,7 @@ export class FleetSaver {
       await this.saveTracked(tracked);
     } catch (error) {
       const refusal = toStoreRefusal(error, "the store");
-      if (refusal.kind === "moved") return this.release(name);
+      if (refusal.kind === "moved") return this.recordTakeover(name);
       this.recordFailure(refusal);
       if (isAwaited) this.undo(tracked.image, refusal);
     }
@@ -201,7 +201,7 @@ export class FleetSaver {
   private async saveTracked(tracked: TrackedSandbox): Promise<void> {
     const { sandbox } = tracked.image;
     const current = this.parts.sandboxes.get(sandbox.name);
-    if (current === undefined) return this.remove(tracked.image);
+    if (current === undefined) return this.deleteFromStore(tracked.image);
     // A new sandbox of the same name is added by `register`.
     if (current !== sandbox || (!tracked.isUnknown && tracked.image.isCurrent())) return;
     let image: SandboxImage;
@@ -239,7 +239,7 @@ export class FleetSaver {
     return image;
   }
 
-  private async remove(image: SandboxImage): Promise<void> {
+  private async deleteFromStore(image: SandboxImage): Promise<void> {
     const { store, dueSandboxes, chunks } = this.parts;
     const { name } = image.sandbox;
     await store.commit(name, splitChanges([{ sandbox: name, clearPrefix: "" }]));
@@ -255,7 +255,7 @@ export class FleetSaver {
     const current = this.parts.sandboxes.get(sandbox.name);
     this.refusals.record(sandbox, refusal);
     // The deletion failed, so Redis still has it: the next request loads it from its rows.
-    if (current === undefined) this.drop(image);
+    if (current === undefined) this.unload(image);
     else if (current === sandbox && !image.differsOnlyInCounts()) {
       sandbox.rollbackTo(image);
       image.refreshVersions();
@@ -266,7 +266,7 @@ export class FleetSaver {
     const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;
     const outcome = await this.parts.store.reclaim(name, lost);
-    if (outcome === "fenced") return this.release(name);
+    if (outcome === "fenced") return this.recordTakeover(name);
     if (lost.restarted) this.parts.dueSandboxes.adopt(name);
     if (outcome === "behind") tracked.isUnknown = true;
   }

@@ -32,15 +32,15 @@ export class Schemas extends SchemaReader {
   private readonly names = { request: new Map<unknown, string>(), answer: new Map<unknown, string>() };
   private readonly unconverted: { name: string; node: unknown; purpose: Purpose }[] = [];
 
-  /** The schema that a declared operation has: a pointer into the document, validated by the schema there. */
-  declare({ node, path }: ResolvedNode<unknown>, purpose: Purpose): object {
+  /** The schema of a declared operation: a pointer into the document, validated by the schema there. */
+  toOperationSchema({ node, path }: ResolvedNode<unknown>, purpose: Purpose): object {
     const schema = { "x-schema": `#${toPointer(path)}` };
     provideValidator(schema, () => this.compileValidator(node, purpose));
     return schema;
   }
 
   /** A schema for the text fields of a form: `read` converts them to their types before validation. */
-  declareForm(node: JsonObject, read: (fields: unknown) => unknown): object {
+  toFormSchema(node: JsonObject, read: (fields: unknown) => unknown): object {
     const properties = node["properties"] as JsonObject;
     const typedFields = Object.entries(properties).map(([name, one]) => [
       name,
@@ -222,6 +222,7 @@ function compileOnFirstUse(ajv: Ajv2020, name: string, listProperties: () => Ite
   const valuesInProgress = new Set<unknown>();
   let compiled: ValidateFunction | undefined;
   const compile = () => {
+    // Ajv compiles an entry that has no validator.
     delete entry.validate;
     const result = ajv.getSchema(name)!;
     entry.validate = validate;
