@@ -141,6 +141,9 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
                   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                   event.preventDefault();
                   if (getSelection()?.isCollapsed === false) return;
+                  // A link that the pointer focused would keep the keys from the list.
+                  if (document.activeElement?.matches("[role=row] a"))
+                    scroller.current?.focus({ preventScroll: true });
                   setActive(key);
                   if (event.target instanceof Element && event.target.closest(".fold")) props.onToggle?.(row);
                   else props.onSelect(row);

@@ -50,6 +50,23 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("keeps its keys after a click on the text of a row [interfaces 10]", async () => {
+    for (const path of ["/v1/models", "/v2/models"]) await api.call("dan", "GET", path);
+    const { page } = await open();
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.getByText("/v2/models").click();
+      await see(detail(page)).toContainText("models.list_v2");
+      await page.keyboard.press("Escape");
+      await see(detail(page)).toHaveCount(0);
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await see(detail(page).locator("code").first()).toHaveText("models.list");
+      await page.keyboard.press("Escape");
+    }
+    expect(await page.evaluate("document.activeElement.role")).toBe("treegrid");
+  });
+
   it("explains a failed call with request and response, without secrets [interfaces 10]", async () => {
     await api.call("cleo", "POST", "/v1/organizations/org_acme/departments/dept_none/reparent", {
       parent_id: "dept_none",
