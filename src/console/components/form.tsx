@@ -49,7 +49,7 @@ const FormErrorContext = createContext<FormError | undefined>(undefined);
  * The error of this field or of a part of it, such as `memberships.org_acme`. It stays until the next attempt, so that
  * the layout does not jump.
  */
-function useFieldError(name: string): string | undefined {
+function useFieldError(name: string, label: string): string | undefined {
   const formError = useContext(FormErrorContext);
   const field = formError?.field;
   const isOwnField = field !== undefined && isWithin(field, name);
@@ -57,7 +57,14 @@ function useFieldError(name: string): string | undefined {
   useEffect(() => {
     if (isOwnField) claim?.(field);
   }, [isOwnField, claim, field]);
-  return isOwnField ? formError?.message : undefined;
+  return isOwnField ? renameField(formError!.message, name, label) : undefined;
+}
+
+/** The server's message about a field, with the field's label in place of its name in the control API. */
+function renameField(message: string, name: string, label: string): string {
+  if (!message.startsWith(`${name} `)) return message;
+  const toWords = (text: string) => text.split(".").at(-1)!.replaceAll("_", " ").toLowerCase();
+  return (toWords(name) === toWords(label) ? label : "This value") + message.slice(name.length);
 }
 
 function isWithin(field: string, name: string): boolean {
@@ -132,7 +139,7 @@ interface TextProps extends FieldProps {
 
 export function Field(props: TextProps) {
   const { label, name, value, onChange, hint, required = false, type = "text", lines, placeholder } = props;
-  const fieldError = useFieldError(name);
+  const fieldError = useFieldError(name, label);
   return (
     <TextField
       isInvalid={fieldError !== undefined}
@@ -221,7 +228,7 @@ interface ChoiceProps extends FieldProps {
 
 /** A select. It is disabled while there are no choices. */
 export function ChoiceField({ label, name, value, onChange, choices, hint }: ChoiceProps) {
-  const fieldError = useFieldError(name);
+  const fieldError = useFieldError(name, label);
   return (
     <Select
       isInvalid={fieldError !== undefined}

@@ -90,6 +90,9 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/faults");
+    await choose(page, "Called by", /^usr_finn/);
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    await see(explanation).toContainText("usr_finn would get 401");
     expect(complaints).toEqual([]);
   });
 

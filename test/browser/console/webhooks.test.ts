@@ -185,7 +185,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
     const send = page.getByRole("button", { name: "Trigger event" });
     await send.click();
-    await see(subject).toHaveAccessibleDescription(/must be the id of one of/);
+    await see(subject).toHaveAccessibleDescription(/This value must be the id of one of/);
     await subject.fill("");
     await send.click();
     await see(page.getByRole("region", { name: "Deliveries" })).toContainText("200");

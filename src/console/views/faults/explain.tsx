@@ -79,7 +79,11 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
         ))}
         {takesBody && <Field label="Body as JSON" name="body" value={body} onChange={setBody} lines={4} />}
       </Form>
-      {data && <ExplanationView explanation={data} />}
+      {data && (
+        <ExplanationView
+          explanation={{ ...data, principal: data.principal ?? request?.call.principal ?? null }}
+        />
+      )}
     </DetailPane>
   );
 }
