@@ -56,6 +56,16 @@ it.each<[string, object[], string]>([
     "mood fits no value: it lists none",
   ],
   [
+    "an owner that does not exist, or null",
+    collection({ owner_id: nullable(id("own_", { belongsTo: "organisations" })) }),
+    'owner_id names a record of "organisations", which does not exist (did you mean "organizations"?)',
+  ],
+  [
+    "ids of an owner that have another prefix",
+    collection({ thread_ids: array(id("thr_", { belongsTo: "threads" })) }),
+    "the collection notes: thread_ids has ids such as thr_1, which threads cannot have; theirs begin with thread_",
+  ],
+  [
     "an owner that does not exist",
     collection({ owner_id: id("own_", { belongsTo: "organisations" }) }),
     'owner_id names a record of "organisations", which does not exist (did you mean "organizations"?)',

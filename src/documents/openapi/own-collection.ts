@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import { belongsTo } from "../../engine/contract/references.ts";
 import {
+  getPrefix,
   Id,
   Instant,
   internal,
@@ -130,11 +131,7 @@ function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schema
   const example = [id["example"], ...(Array.isArray(id["examples"]) ? id["examples"] : [])].find(
     (one) => typeof one === "string",
   );
-  return (
-    /^\^([a-z]+_)/.exec(String(id["pattern"] ?? ""))?.[1] ??
-    /^([a-z]+_)\w/.exec(String(example ?? ""))?.[1] ??
-    ""
-  );
+  return getPrefix(id) ?? /^([a-z]+_)\w/.exec(String(example ?? ""))?.[1] ?? "";
 }
 
 /** Deeper parts are rare, and any value fits there. */

@@ -121,8 +121,8 @@ export const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$";
 export const MIME_TYPE = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+\\s*(;.*)?$";
 
 /** The prefix of the ids that fit a schema of `Id`. */
-export function getPrefix({ pattern }: { pattern?: string }): string | undefined {
-  return /^\^([a-z]+_)/.exec(pattern ?? "")?.[1];
+export function getPrefix({ pattern }: { pattern?: unknown }): string | undefined {
+  return /^\^([a-z]+_)/.exec(String(pattern))?.[1];
 }
 
 /** The prefixes of section 2.1 that ids of this pattern have; none if the prefix is ours. */

@@ -2,7 +2,7 @@ import type { Factory, FactoryContext } from "../contract/factory.ts";
 import { inventEmail, inventName, inventTitle } from "../contract/invent.ts";
 import { isInstant } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
-import type { JsonSchema } from "../contract/schema.ts";
+import { getPrefix, type JsonSchema } from "../contract/schema.ts";
 import { toValidator } from "../contract/validator.ts";
 import { getOwn } from "../maps.ts";
 import { chooseOrganization, findAuthor } from "../resources/organizations/access.ts";
@@ -13,7 +13,7 @@ import { generateBySchema } from "./generate-by-schema.ts";
 type Fields = Record<string, unknown>;
 
 /** Replaces a value that was invented for a field by one that fits. */
-export type ReplaceUnfit = (field: string, value: unknown, context: FactoryContext) => unknown;
+type ReplaceUnfit = (field: string, value: unknown, context: FactoryContext) => unknown;
 
 /** Completes records by the schema of their collection: missing required fields get plausible values. */
 export function createFactory(
@@ -96,17 +96,14 @@ function inventNumber(schema: JsonSchema, { random }: FactoryContext): number {
   return first <= last ? random.int(first, last) : (minimum + high) / 2;
 }
 
-/** The pattern of an id, as `id(prefix)` of a declaration has it. */
-const ID_PATTERN = /^\^([a-z]+_)\[A-Za-z0-9_-\]/;
-
 function inventText(
   name: string,
-  { format, examples, pattern = "", minLength = 0, maxLength }: JsonSchema,
+  { format, examples, pattern, minLength = 0, maxLength }: JsonSchema,
   context: FactoryContext,
 ): string {
   const { random } = context;
   if (examples !== undefined) return String(random.pick(examples));
-  const [, prefix] = ID_PATTERN.exec(pattern) ?? [];
+  const prefix = getPrefix({ pattern });
   if (prefix !== undefined) return context.createId(prefix);
   if (format === "email") return inventEmail(inventName(context), context.createId("x_"), context);
   if (format === "uri") return `https://${random.characters(8)}.example.test/`;

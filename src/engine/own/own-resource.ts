@@ -7,8 +7,9 @@ import { toSteps } from "../contract/invalid-field.ts";
 import { toPublicSchema } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
-import { isJsonObject, type JsonObject } from "../contract/schema.ts";
+import { getPrefix, isJsonObject, type JsonObject } from "../contract/schema.ts";
 import { findNearest } from "../contract/text.ts";
+import { toValidator } from "../contract/validator.ts";
 import { platform } from "../platform.ts";
 import { type AnyCollection, collection, type StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -108,22 +109,34 @@ function toCollection(declaration: DeclaredCollection): AnyCollection {
   }) as AnyCollection;
 }
 
-/** @throws OwnOperationError for a field that names a collection which does not exist */
+/** @throws OwnOperationError for a field that names a collection which does not exist, or has other ids */
 function checkReferences(
   { name, schema }: AnyCollection,
   collectionsByName: ReadonlyMap<string, AnyCollection>,
 ): void {
-  for (const [field, { "x-refers-to": reference }] of Object.entries(
-    (schema as unknown as { properties: Record<string, { "x-refers-to"?: Reference }> }).properties,
-  )) {
-    if (reference === undefined || collectionsByName.has(reference.collection)) continue;
-    const nearest = findNearest(reference.collection, [...collectionsByName.keys()]);
-    const hint = nearest === undefined ? "" : ` (did you mean ${JSON.stringify(nearest)}?)`;
-    throw new OwnOperationError(
-      `the collection ${name}: ${field} names a record of ${JSON.stringify(reference.collection)}, which does not exist${hint}`,
-      { subject: reference.collection },
-    );
-  }
+  const checkPart = (field: string, part: { pattern?: unknown; "x-refers-to"?: Reference } | null) => {
+    const { collection: owner } = part?.["x-refers-to"] ?? {};
+    if (owner === undefined) return;
+    const createError = (problem: string) =>
+      new OwnOperationError(`the collection ${name}: ${field} ${problem}`, { subject: owner });
+    const target = collectionsByName.get(owner);
+    if (target === undefined) {
+      const nearest = findNearest(owner, [...collectionsByName.keys()]);
+      const hint = nearest === undefined ? "" : ` (did you mean ${JSON.stringify(nearest)}?)`;
+      throw createError(`names a record of ${JSON.stringify(owner)}, which does not exist${hint}`);
+    }
+    const prefix = getPrefix(part ?? {});
+    const idSchema = (target.schema as unknown as TObject).properties[target.idField]!;
+    if (prefix !== undefined && !toValidator(idSchema)(`${prefix}1`))
+      throw createError(
+        `has ids such as ${prefix}1, which ${owner} cannot have; theirs begin with ${target.prefix}`,
+      );
+  };
+  for (const [field, fieldSchema] of Object.entries((schema as unknown as TObject).properties))
+    JSON.stringify(fieldSchema, (_key, part) => {
+      checkPart(field, part);
+      return part;
+    });
 }
 
 /** Names that other properties of `world` have or may have. */
