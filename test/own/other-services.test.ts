@@ -77,7 +77,7 @@ it("Twilio's paths with `.json`, and its names with capitals, work on the same r
     `  /Accounts/{AccountSid}/Calls.json:
     parameters: [${parameter("AccountSid")}]
     get: { operationId: list, parameters: [{ name: To, in: query, schema: { type: string } }], ${answer(`{ type: object, properties: { calls: { type: array, items: ${ref("Call")} }, page_size: { type: integer } } }`)} }
-    post: { operationId: create, ${body}, ${answer(ref("Call"), "201")} }
+    post: { operationId: create, ${body}, responses: { "201": { description: d, headers: { Location: { schema: { type: string } } }, ${json(ref("Call"))} } } }
   /Accounts/{AccountSid}/Calls/{Sid}.json:
     parameters: [${parameter("AccountSid")}, ${parameter("Sid")}]
     get: { operationId: get, ${answer(ref("Call"))} }
@@ -94,6 +94,7 @@ it("Twilio's paths with `.json`, and its names with capitals, work on the same r
     { sid: expect.any(String), account_sid: "AC1", friendly_name: "One", to: "+1" },
   ]);
   const path = `/Accounts/AC1/Calls/${sid}.json`;
+  expect(made.headers.get("location")).toBe(`http://x.test${path}`);
   const changed = await post(path, { FriendlyName: "Two" });
   expect(changed.body).toEqual({ ...made.body, friendly_name: "Two" });
   expect((await send("GET", path)).body).toEqual(changed.body);

@@ -57,11 +57,9 @@ export class BoundBody {
       fields.set(spec.idField, ownFields.get(spec.idField));
     const isReadOnly = ([, node]: [string, unknown]) => this.schemas.has(node, "readOnly");
     const names = [...fields].filter(isReadOnly).map(([name]) => name);
-    const unstorable = listUnstorableFields(this.schema, spec?.schema, this.schemas);
-    const hasNoPlace = (name: string) =>
-      !this.parts.context.isInferred ||
-      findKeyOfObject(this.fields.get(name), ownFields.get(name), this.schemas) === undefined;
-    return new Set([...names, ...unstorable.filter(hasNoPlace)]);
+    const { isInferred } = this.parts.context;
+    const unstorable = listUnstorableFields(this.schema, spec?.schema, { schemas: this.schemas, isInferred });
+    return new Set([...names, ...unstorable]);
   }
 
   /** The place of a record's field in the body. */

@@ -13,6 +13,8 @@ import { createBodyPresenter, createRecordPresenter, findSchema } from "./presen
 import type { Schemas } from "./schemas.ts";
 import { fill, toValues } from "./templates.ts";
 
+const END_OF_PATH = /(\.json|\/)$/;
+
 /** Handles the calls of one operation. */
 export class BoundOperation {
   readonly access: BoundAccess;
@@ -23,7 +25,7 @@ export class BoundOperation {
   private readonly presentRecord: ReturnType<typeof createRecordPresenter>;
   private readonly presentBody: ReturnType<typeof createBodyPresenter> | undefined;
   private readonly itemAt: string;
-  /** A slash, if the path of one record ends with it. */
+  /** A slash or `.json`, if the path of one record ends with it. */
   private readonly endOfAddress: string;
 
   constructor(parts: BoundParts) {
@@ -38,10 +40,11 @@ export class BoundOperation {
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
     this.presentRecord = createRecordPresenter(target, inner ?? {}, this.schemas);
     this.presentBody = this.itemAt === "" ? undefined : createBodyPresenter(answer, this.schemas);
-    const start = `${described.path.replace(/\/$/, "")}/{`;
-    const isPathOfOne = (path: string) =>
-      path.startsWith(start) && /^[^/]+\/$/.test(path.slice(start.length));
-    this.endOfAddress = context.reading.operations.some(({ path }) => isPathOfOne(path)) ? "/" : "";
+    const start = `${described.path.replace(END_OF_PATH, "")}/{`;
+    const ends = context.reading.operations.map(({ path }) =>
+      path.startsWith(start) ? path.slice(start.length).replace(/^[^{}/]+\}/, "") : "",
+    );
+    this.endOfAddress = ends.find((end) => end === "/" || end === ".json") ?? "";
     this.access = new BoundAccess(parts);
     this.handle = this.toHandler();
   }
@@ -92,7 +95,7 @@ export class BoundOperation {
     const names = Object.keys((this.parts.success.node["headers"] ?? {}) as JsonObject);
     const name = names.find((one) => /^location$/i.test(one));
     if (name === undefined) return new Reply(status, body);
-    const path = request.target.split("?", 1)[0]!.replace(/\/$/, "");
+    const path = request.target.split("?", 1)[0]!.replace(END_OF_PATH, "");
     const id = encodeURIComponent(this.parts.target.getId(record));
     return new Reply(status, body, { [name]: `${request.base_url}${path}/${id}${this.endOfAddress}` });
   }

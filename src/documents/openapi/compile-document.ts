@@ -19,13 +19,7 @@ import type { BoundCollection } from "./bound-collection.ts";
 import { type AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
 import { takesFiles } from "./bound-files.ts";
 import { BindingChecker } from "./check-bindings.ts";
-import {
-  chooseMedia,
-  findKeyOfObject,
-  findRecordPart,
-  listUnreadBodies,
-  listUnstorableFields,
-} from "./declare-operation.ts";
+import { chooseMedia, findRecordPart, listUnreadBodies, listUnstorableFields } from "./declare-operation.ts";
 import { type UnsupportedFeature, warnOfUnsupported } from "./document-report.ts";
 import { inferPairs, isSameSchema } from "./infer-bindings.ts";
 import { type DescribedOperation, type OpenApiReading, readOpenApi } from "./list-operations.ts";
@@ -150,18 +144,11 @@ class DocumentCompiler {
     const { spec, fieldNames } = target;
     const { node } = findRecordPart(body, fieldNames, schemas);
     const isInferred = this.inferredBindings.has(binding);
-    if (spec !== undefined) {
-      const getField = (schema: unknown, name: string) => schemas.listFields(schema).get(name);
-      const isStored = (field: string) =>
-        isInferred &&
-        findKeyOfObject(getField(node, field), getField(spec.schema, field), schemas) !== undefined;
-      return listUnstorableFields(node, spec.schema, schemas)
-        .filter((field) => !isStored(field))
-        .map((field) => ({
-          feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
-          path: schema.path,
-        }));
-    }
+    if (spec !== undefined)
+      return listUnstorableFields(node, spec.schema, { schemas, isInferred }).map((field) => ({
+        feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
+        path: schema.path,
+      }));
     // Bindings that a user wrote may use such fields as placeholders.
     const fields = isInferred ? [...schemas.listFields(node)] : [];
     return fields

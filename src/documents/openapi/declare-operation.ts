@@ -200,14 +200,22 @@ export function findKeyOfObject(sent: unknown, field: unknown, schemas: Schemas)
   );
 }
 
-/** The names of a body's fields that have another type in a record, so that they are not stored; numbers are, as texts. */
-export function listUnstorableFields(body: unknown, record: unknown, schemas: Schemas): string[] {
-  const recordFields = schemas.listFields(record);
+/**
+ * The names of a body's fields that a record cannot store, as their types there are others. Numbers are stored as texts;
+ * with an inferred binding, also a value alone as a part of an object.
+ */
+export function listUnstorableFields(
+  body: unknown,
+  record: unknown,
+  { schemas, isInferred }: { schemas: Schemas; isInferred: boolean },
+): string[] {
+  const ownFields = schemas.listFields(record);
   const isTextOrNumber = (node: unknown) =>
     [...schemas.listTypes(node)].every((type) => ["string", "number", "integer", "null"].includes(type));
   const isUnstorable = ([name, node]: [string, unknown]) => {
-    const field = recordFields.get(name);
-    return !schemas.doTypesOverlap(node, field) && !(isTextOrNumber(node) && isTextOrNumber(field));
+    const field = ownFields.get(name);
+    if (schemas.doTypesOverlap(node, field) || (isTextOrNumber(node) && isTextOrNumber(field))) return false;
+    return !isInferred || findKeyOfObject(node, field, schemas) === undefined;
   };
   return [...schemas.listFields(body)].filter(isUnstorable).map(([name]) => name);
 }
