@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -122,6 +122,20 @@ describe("a watch over documents", () => {
     write("a", "not in use");
     write("b", "in use");
     await expect.poll(() => said).toEqual(["in use"]);
+  });
+
+  it("sees edits in a folder that was removed and created again, as by a change of branches [interfaces 6]", async () => {
+    write("a", "one");
+    getVersion("a");
+    use("a");
+    await start();
+    rmSync(cwd, { recursive: true });
+    await expect.poll(() => said).toHaveLength(1);
+    mkdirSync(cwd);
+    write("a", "two");
+    await expect.poll(() => said.at(-1), { timeout: 5000 }).toBe("two");
+    write("a", "three");
+    await expect.poll(() => said.at(-1), { timeout: 5000 }).toBe("three");
   });
 
   it("warns once that it cannot watch a file, and continues [interfaces 2]", async () => {

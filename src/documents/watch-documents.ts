@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { clearTimeout, setTimeout } from "node:timers";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import type { FSWatcher } from "chokidar";
 import type { OperationSource } from "../engine/own/join.ts";
 import type { ChangeListeners } from "../engine/state/concurrency.ts";
@@ -11,6 +11,8 @@ import { existsSync } from "./node-files.ts";
 const QUIET_MS = 60;
 /** A running watcher takes a moment to begin with another file. */
 const SETTLING_MS = 300;
+/** How often a removed folder is looked for. */
+const RETURN_MS = 500;
 
 /** Documents whose edits change the sandboxes that use them (interfaces.md 6). */
 export interface WatchedDocuments {
@@ -112,7 +114,19 @@ export class DocumentWatch {
     watcher.on("error", (error) => this.fail(error as Error));
     for (const event of ["add", "change", "unlink"] as const)
       watcher.on(event, (file) => this.scheduleEdit(file));
+    watcher.on("unlinkDir", (folder) => this.awaitReturn(folder));
     return watcher;
+  }
+
+  /** Watches a removed folder again once it is back, as after a change of branches. */
+  private awaitReturn(folder: string): void {
+    if (!this.paths.delete(folder)) return;
+    for (const path of this.paths) if (dirname(path) === folder) this.paths.delete(path);
+    const timer = setInterval(() => {
+      if (!this.closed && !existsSync(folder)) return;
+      clearInterval(timer);
+      this.follow();
+    }, RETURN_MS).unref();
   }
 
   private scheduleEdit(file: string): void {
