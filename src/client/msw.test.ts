@@ -73,10 +73,10 @@ describe("understudy-sandbox/msw", () => {
   it("a wire fault, a stopped server and an aborted request become network errors that log nothing [interfaces 13]", async () => {
     const sandbox = await understudy.sandbox();
     const complain = vi.spyOn(console, "error").mockReturnValue(undefined);
-    const handlers = (url: string, origin: string) => handlersFor({ url }, { origin });
+    const listHandlers = (url: string, origin: string) => handlersFor({ url }, { origin });
     const network = setupServer(
-      ...handlers(sandbox.url, API),
-      ...handlers("http://127.0.0.1:9", "https://gone.example.com"),
+      ...listHandlers(sandbox.url, API),
+      ...listHandlers("http://127.0.0.1:9", "https://gone.example.com"),
     );
     network.listen();
     try {
@@ -102,19 +102,19 @@ describe("understudy-sandbox/msw", () => {
 
   it("passes the page's own requests through on a shared origin, and accepts a base path [interfaces 13]", () => {
     vi.stubGlobal("location", { origin: API });
-    const matched = (origin: string, url: string) =>
+    const matchesUrl = (origin: string, url: string) =>
       handlersFor({ url: "http://127.0.0.1:4747/_s/a" }, { origin }).some(({ info }) =>
         (info.path as RegExp).test(url),
       );
     const own = "http://127.0.0.1:4747/upload/x";
     for (const url of [`${API}/v1/x`, `${API}/v2/models`, `${API}/webhooks`, `${API}/webhooks/wh_a`, own])
-      expect([url, matched(API, url)]).toEqual([url, true]);
+      expect([url, matchesUrl(API, url)]).toEqual([url, true]);
     for (const url of [`${API}/`, `${API}/index.html`, `${API}/v1x`, "https://other.example.com/v1/x"])
-      expect([url, matched(API, url)]).toEqual([url, false]);
+      expect([url, matchesUrl(API, url)]).toEqual([url, false]);
     vi.unstubAllGlobals();
     for (const url of [`${API}/base`, `${API}/base/`, `${API}/base/v1/x`, own])
-      expect([url, matched(`${API}/base/`, url)]).toEqual([url, true]);
-    expect(matched(`${API}/base/`, `${API}/v1/x`)).toBe(false);
+      expect([url, matchesUrl(`${API}/base/`, url)]).toEqual([url, true]);
+    expect(matchesUrl(`${API}/base/`, `${API}/v1/x`)).toBe(false);
   });
 
   it.each(["http://[::1]:4711", `${API}/a(b)`, `${API}/a+b`, `${API}/v:1`, `${API}/$x*`])(
@@ -143,17 +143,17 @@ describe("understudy-sandbox/msw", () => {
   });
 
   it("refuses a wrong sandbox, origin or option in one sentence [interfaces 13]", () => {
-    const given = (sandbox: unknown, options: unknown) => () =>
+    const makeCall = (sandbox: unknown, options: unknown) => () =>
       handlersFor(sandbox as { url: string }, options as { origin: string });
     const sandbox = { url: "http://127.0.0.1:4747" };
-    expect(given({}, { origin: API })).toThrow(
+    expect(makeCall({}, { origin: API })).toThrow(
       /takes a sandbox first, or \{ url \} of one; it was given \{\}/,
     );
-    expect(given(sandbox, undefined)).toThrow(/needs \{ origin \}/);
-    expect(given(sandbox, { origin: "api.example.com" })).toThrow(/it was given "api\.example\.com"/);
+    expect(makeCall(sandbox, undefined)).toThrow(/needs \{ origin \}/);
+    expect(makeCall(sandbox, { origin: "api.example.com" })).toThrow(/it was given "api\.example\.com"/);
     for (const origin of ["https://a:b@api.example.com", "https://*.example.com", `${API}?`, `${API}#a`])
-      expect(given(sandbox, { origin })).toThrow(`it was given ${JSON.stringify(origin)}`);
-    expect(given(sandbox, { origin: API, orign: API })).toThrow(
+      expect(makeCall(sandbox, { origin })).toThrow(`it was given ${JSON.stringify(origin)}`);
+    expect(makeCall(sandbox, { origin: API, orign: API })).toThrow(
       /has no option "orign"; its option is origin/,
     );
   });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => understudy.close());
 
-const refusal = (call: Promise<unknown>): Promise<ControlError> =>
+const catchRefusal = (call: Promise<unknown>): Promise<ControlError> =>
   call.then(
     () => Promise.reject(new Error("it was not refused")),
     (error: unknown) => (error instanceof ControlError ? error : Promise.reject(error)),
@@ -39,9 +39,9 @@ describe("the library's types match the answers of the control API [interfaces 8
     )[] = ran.map(({ kind }) => kind);
     expect(kinds.length).toBeGreaterThan(0);
     // @ts-expect-error there is no such mode
-    await refusal(sandbox.clock.set({ mode: "stopped" }));
+    await catchRefusal(sandbox.clock.set({ mode: "stopped" }));
     // @ts-expect-error there is no such setting
-    await refusal(sandbox.configure({ previw: "on" }));
+    await catchRefusal(sandbox.configure({ previw: "on" }));
   });
 
   it("a server that does not answer is reported with advice for a program, not for a command line [interfaces 8]", async () => {
@@ -101,7 +101,7 @@ describe("the library's types match the answers of the control API [interfaces 8
       ["code is INSUFFICIENT_PERMISSIONS, not INVALID_INPUT"],
     ]);
     // @ts-expect-error a rule has no such key
-    await refusal(sandbox.faults.add({ matches: { operation: "threads.delete" } }));
+    await catchRefusal(sandbox.faults.add({ matches: { operation: "threads.delete" } }));
   });
 
   it("events, receivers and deliveries have the declared types [interfaces 8]", async () => {
@@ -112,7 +112,7 @@ describe("the library's types match the answers of the control API [interfaces 8
     const { items } = await sandbox.receivers.requests(receiver.id);
     expect(items.map(({ verdict, answer }) => [verdict, answer])).toEqual([["valid", "500 after 1ms"]]);
     // @ts-expect-error there is no such event
-    await refusal(sandbox.events.trigger("user.creatd"));
+    await catchRefusal(sandbox.events.trigger("user.creatd"));
   });
 
   it("a collection's records have the fields of their type [interfaces 8]", async () => {
@@ -124,19 +124,19 @@ describe("the library's types match the answers of the control API [interfaces 8
     expect((await sandbox.state("threads").list({ title: "Plans", limit: 5 })).items).toEqual([made]);
     expect((await sandbox.info()).counts.threads).toBeGreaterThan(3);
     // @ts-expect-error a thread has no such field
-    await refusal(sandbox.state("threads").update(made.id, { titel: "Plots" }));
+    await catchRefusal(sandbox.state("threads").update(made.id, { titel: "Plots" }));
     // @ts-expect-error there is no such collection
-    await refusal(sandbox.state("threds").list());
+    await catchRefusal(sandbox.state("threds").list());
   });
 
   it("a refusal's message contains its hint once [interfaces 8]", async () => {
-    const error = await refusal(understudy.open("defualt"));
+    const error = await catchRefusal(understudy.open("defualt"));
     expect(error.message).toBe('There is no sandbox "defualt". Did you mean "default"?');
     expect([error.status, error.problem.hint, error.problem.value]).toEqual([404, "default", "defualt"]);
   });
 
   it("an answer of another server is reported as not Understudy's [interfaces 8]", async () => {
-    const error = await refusal(understudy.http.call("GET", "/v1/models"));
+    const error = await catchRefusal(understudy.http.call("GET", "/v1/models"));
     expect([error.status, error.problem.type]).toEqual([401, "about:blank"]);
     expect(error.message).toBe(
       `The server at ${understudy.url} answered 401, but not in the form of the control API. Name the address that \`understudy start\` printed.`,
@@ -145,7 +145,7 @@ describe("the library's types match the answers of the control API [interfaces 8
 });
 
 it("a printed ControlError shows its hint once [interfaces 11]", async () => {
-  const error = await refusal(sandbox.events.trigger("user.creatd" as never));
+  const error = await catchRefusal(sandbox.events.trigger("user.creatd" as never));
   expect(error.problem.hint).toBe("user.created");
   expect(inspect(error).split('Did you mean "user.created"?')).toHaveLength(2);
   expect(inspect(error)).not.toContain("hint");

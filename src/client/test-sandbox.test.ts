@@ -2,32 +2,32 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkTestOptions, describeTooFewHits, TestServers, testSandboxes } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
-const rule = (given: Partial<FaultRule>) =>
+const makeRule = (given: Partial<FaultRule>) =>
   ({ id: "fault_1", label: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { label: string };
 
 describe("a rule that was not triggered [interfaces 13]", () => {
   it("is reported if it is a fault, unless it is off [interfaces 8]", () => {
-    expect(describeTooFewHits([rule({ probability: 0 })])).toBeUndefined();
-    expect(describeTooFewHits([rule({})])).toBe("armed but never triggered: fault_1 {}");
-    expect(describeTooFewHits([rule({ hits: 1 })])).toBeUndefined();
+    expect(describeTooFewHits([makeRule({ probability: 0 })])).toBeUndefined();
+    expect(describeTooFewHits([makeRule({})])).toBe("armed but never triggered: fault_1 {}");
+    expect(describeTooFewHits([makeRule({ hits: 1 })])).toBeUndefined();
   });
 
   it("need not be triggered if it answers an unknown path, but must be if it breaks one [interfaces 13]", () => {
     const match = { path: "/v1/tools" };
-    expect(describeTooFewHits([rule({ match, effect: { body: {} } })])).toBeUndefined();
-    expect(describeTooFewHits([rule({ match, times: 2, effect: { status: 204 } })])).toBeUndefined();
-    expect(describeTooFewHits([rule({ match, effect: { wire: "reset" } })])).toContain("never triggered");
+    expect(describeTooFewHits([makeRule({ match, effect: { body: {} } })])).toBeUndefined();
+    expect(describeTooFewHits([makeRule({ match, times: 2, effect: { status: 204 } })])).toBeUndefined();
+    expect(describeTooFewHits([makeRule({ match, effect: { wire: "reset" } })])).toContain("never triggered");
     expect(
-      describeTooFewHits([rule({ match: { operation: "models.list" }, effect: { body: {} } })]),
+      describeTooFewHits([makeRule({ match: { operation: "models.list" }, effect: { body: {} } })]),
     ).toContain("never triggered");
   });
 
   it("is reported until its `times` are used up [interfaces 13]", () => {
-    expect(describeTooFewHits([rule({ times: 3, hits: 2 })])).toBe(
+    expect(describeTooFewHits([makeRule({ times: 3, hits: 2 })])).toBe(
       "armed but not used up: fault_1 {} triggered 2 of 3 times",
     );
-    expect(describeTooFewHits([rule({ times: 3, hits: 3 })])).toBeUndefined();
-    expect(describeTooFewHits([rule({ times: 3, hits: 1, spent: true })])).toBeUndefined();
+    expect(describeTooFewHits([makeRule({ times: 3, hits: 3 })])).toBeUndefined();
+    expect(describeTooFewHits([makeRule({ times: 3, hits: 1, spent: true })])).toBeUndefined();
   });
 });
 

@@ -32,12 +32,12 @@ async function serveDev(options?: PluginOptions) {
   return { vite, page: `http://127.0.0.1:${port}` };
 }
 
-const printedUrl = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.exec(said.join("\n"))?.[1];
+const findPrintedUrl = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.exec(said.join("\n"))?.[1];
 
 describe("understudy-sandbox/vite", () => {
   it("starts a server with the dev server, proxies to it, and stops it with the dev server [interfaces 13]", async () => {
     const { vite, page } = await serveDev({ seed: 7 });
-    const server = printedUrl()!;
+    const server = findPrintedUrl()!;
     try {
       const answer = await fetch(`${page}/v1/models`);
       expect([answer.status, answer.headers.get("x-sandbox-decision")]).toEqual([401, "auth"]);
@@ -54,7 +54,7 @@ describe("understudy-sandbox/vite", () => {
 
   it("uses the server of UNDERSTUDY_URL, and starts none if no page is served [interfaces 13]", async () => {
     const own = await serveDev();
-    vi.stubEnv("UNDERSTUDY_URL", printedUrl());
+    vi.stubEnv("UNDERSTUDY_URL", findPrintedUrl());
     said.length = 0;
     const plugin = understudy();
     const asked = plugin.config as (config: object, env: object) => Promise<object | undefined>;
@@ -109,7 +109,7 @@ describe("understudy-sandbox/vite", () => {
         url: string;
         credentials: Record<string, string>;
       };
-      expect(url).toBe(printedUrl());
+      expect(url).toBe(findPrintedUrl());
       const headers = {
         "api-key": credentials["usr_dan"]!,
         "content-type": "application/json",
@@ -231,7 +231,7 @@ describe("understudy-sandbox/vite", () => {
       vite.config.inlineConfig.plugins = [understudy(options)];
       await vite.restart();
       expect(await greet()).toEqual({ text: "good day" });
-      const journal = await (await fetch(`${printedUrl()}/_control/sandboxes/default/journal`)).json();
+      const journal = await (await fetch(`${findPrintedUrl()}/_control/sandboxes/default/journal`)).json();
       expect(journal).toMatchObject({ total: 3 });
     } finally {
       await vite.close();
@@ -246,7 +246,7 @@ describe("understudy-sandbox/vite", () => {
       vite.config.inlineConfig.plugins = [understudy(options)];
       await vite.restart();
     };
-    const firstServer = printedUrl()!;
+    const firstServer = findPrintedUrl()!;
     try {
       await restart({ seed: 8, fixture: "refrence" as "reference" });
       expect(await getSeed()).toBe(7);
@@ -294,9 +294,9 @@ describe("understudy-sandbox/vite", () => {
     const before = await start();
     const after = await start();
     await before.close();
-    expect((await fetch(`${printedUrl()}/v1/models`)).status).toBe(401);
+    expect((await fetch(`${findPrintedUrl()}/v1/models`)).status).toBe(401);
     await after.close();
-    await expect(fetch(printedUrl()!)).rejects.toThrow();
+    await expect(fetch(findPrintedUrl()!)).rejects.toThrow();
   });
 
   it.each([["/v1"], [["v1"]], [["/"]], [[1]], [null]])("refuses %j as the API's paths", (paths) => {

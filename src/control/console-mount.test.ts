@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { handleConsole } from "./console-mount.ts";
 
 describe("the console's pages", () => {
-  async function answered(method: string, path: string) {
+  async function fetchAnswer(method: string, path: string) {
     const headers: Record<string, unknown> = {};
     let answer: unknown;
     const response = {
@@ -20,7 +20,7 @@ describe("the console's pages", () => {
   }
 
   it("refuse other methods, with the content policy of all answers [interfaces 2]", async () => {
-    expect(await answered("POST", "/_console")).toEqual({
+    expect(await fetchAnswer("POST", "/_console")).toEqual({
       headers: {
         "Content-Security-Policy":
           "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -38,8 +38,8 @@ describe("the console's pages", () => {
   });
 
   it("include no file but the console's own [interfaces 2]", async () => {
-    const { headers, answer } = await answered("GET", "/_console/no.such");
+    const { headers, answer } = await fetchAnswer("GET", "/_console/no.such");
     expect([headers["status"], answer]).toEqual([404, "The console has no such file."]);
-    expect((await answered("HEAD", "/_console/s/a.b/journal")).headers["status"]).not.toBe(404);
+    expect((await fetchAnswer("HEAD", "/_console/s/a.b/journal")).headers["status"]).not.toBe(404);
   });
 });

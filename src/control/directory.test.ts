@@ -32,12 +32,12 @@ const caller = {
   authorization: "Bearer a-token-of-tests",
   cookie: "not passed on",
 };
-const remote = () => new RemoteSandbox("there", server, caller);
+const makeRemote = () => new RemoteSandbox("there", server, caller);
 
 describe("a sandbox that another node owns [interfaces 15]", () => {
   it("gets the call with the host and token of its client [interfaces 15]", async () => {
     answers = { status: 200, body: '{"id":"r"}' };
-    expect(await remote().call("POST", "/faults", { id: "r" })).toEqual({ id: "r" });
+    expect(await makeRemote().call("POST", "/faults", { id: "r" })).toEqual({ id: "r" });
     expect(heard).toEqual({
       line: "POST /_control/sandboxes/there/faults",
       headers: [
@@ -64,7 +64,7 @@ describe("a sandbox that another node owns [interfaces 15]", () => {
       ...{ detail: "There is no snapshot.", value: "x" },
     };
     answers = { status: 400, body: JSON.stringify(problem) };
-    const refused = await remote()
+    const refused = await makeRemote()
       .call("GET", "/snapshots/x")
       .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Problem);
@@ -87,7 +87,7 @@ describe("a sandbox that a call names [interfaces 15]", () => {
     find: async (name: string) => sandboxes.get(name),
     listNames: async () => ["here", "there"],
   };
-  const named = (name: string, more: object = directory) =>
+  const requireNamed = (name: string, more: object = directory) =>
     requireNamedSandbox(
       { server: { sandboxes, directory: more } as unknown as ControlServer, headers: {} },
       name,
@@ -95,24 +95,26 @@ describe("a sandbox that a call names [interfaces 15]", () => {
     );
 
   it("is found at this node or another one, or refused with the nearest name [interfaces 15]", async () => {
-    expect(await named("here")).toBe(here);
-    const there = await named("there");
+    expect(await requireNamed("here")).toBe(here);
+    const there = await requireNamed("there");
     expect([there instanceof RemoteSandbox, there.name]).toEqual([true, "there"]);
-    await expect(named("ther")).rejects.toThrow(
+    await expect(requireNamed("ther")).rejects.toThrow(
       'of must be the name of a sandbox of this server. Did you mean "there"?',
     );
   });
 
   it("is found or refused by a server that runs alone [interfaces 11]", async () => {
     const local = new LocalDirectory(sandboxes as never);
-    expect(await named("here", local)).toBe(here);
-    await expect(named("there", local)).rejects.toThrow("of must be the name of a sandbox of this server.");
-    await expect(named("hree", local)).rejects.toThrow('Did you mean "here"?');
+    expect(await requireNamed("here", local)).toBe(here);
+    await expect(requireNamed("there", local)).rejects.toThrow(
+      "of must be the name of a sandbox of this server.",
+    );
+    await expect(requireNamed("hree", local)).rejects.toThrow('Did you mean "here"?');
   });
 });
 
 describe("the list of sandboxes of a fleet [interfaces 15]", () => {
-  const shown = (name: string) => ({
+  const makeShown = (name: string) => ({
     ...{ name, fixture: "reference", seed: 1, settings: {}, created_at: 0 },
     faults: { rules: { scenarios: [] } },
     world: {
@@ -133,11 +135,11 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
       },
       find: async (name: string) => {
         asked.push(name);
-        return name === "free" ? shown(name) : undefined;
+        return name === "free" ? makeShown(name) : undefined;
       },
       ...more,
     } as unknown as SandboxDirectory;
-    const sandboxes = { all: () => [shown("own")] };
+    const sandboxes = { all: () => [makeShown("own")] };
     const call = {
       server: { sandboxes, directory } as unknown as ControlServer,
       site: { baseUrl: () => "http://x", findOrigin: () => null } as unknown as Site,
@@ -167,7 +169,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
         most = Math.max(most, ++now);
         await Promise.resolve();
         now -= 1;
-        return shown(name) as never;
+        return makeShown(name) as never;
       },
     });
     expect([listed, most]).toEqual([names, 16]);

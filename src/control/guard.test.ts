@@ -17,7 +17,7 @@ function request(headers: Record<string, string>, url = "/_control/health"): Inc
 }
 
 /** The kind and the value of the refusal; undefined if the request is allowed. */
-function refusal(run: () => void): [kind: string, value: unknown] | undefined {
+function catchRefusal(run: () => void): [kind: string, value: unknown] | undefined {
   try {
     run();
     return undefined;
@@ -31,8 +31,8 @@ const local = createGuard({
   allowHosts: ["sandbox.example.test", "10.0.0.5:4747", "fd00::1"],
   token: undefined,
 });
-const source = (headers: Record<string, string>, url?: string, guard: Guard = local) =>
-  refusal(() => guard.requireAllowedSource(request(headers, url)));
+const readSource = (headers: Record<string, string>, url?: string, guard: Guard = local) =>
+  catchRefusal(() => guard.requireAllowedSource(request(headers, url)));
 
 describe("access to the control API", () => {
   it.each([
@@ -59,21 +59,23 @@ describe("access to the control API", () => {
     ["", ""],
     ["x".repeat(250), `${"x".repeat(199)}…`],
   ])("the Host %s is allowed or refused [interfaces 7]", (host, refused) => {
-    expect(source({ Host: host })).toEqual(refused === undefined ? undefined : ["host-not-allowed", refused]);
+    expect(readSource({ Host: host })).toEqual(
+      refused === undefined ? undefined : ["host-not-allowed", refused],
+    );
   });
 
   it("every name that a request claims must be allowed [interfaces 7]", () => {
-    expect(source({})).toEqual(["host-not-allowed", ""]);
-    expect(source({ Host: "localhost", HOST: "localhost" })).toEqual([
+    expect(readSource({})).toEqual(["host-not-allowed", ""]);
+    expect(readSource({ Host: "localhost", HOST: "localhost" })).toEqual([
       "host-not-allowed",
       "localhost, localhost",
     ]);
-    expect(source({ Host: "localhost" }, "http://localhost:1/_control")).toBeUndefined();
-    expect(source({ Host: "localhost" }, "HTTPS://evil.test/_control")).toEqual([
+    expect(readSource({ Host: "localhost" }, "http://localhost:1/_control")).toBeUndefined();
+    expect(readSource({ Host: "localhost" }, "HTTPS://evil.test/_control")).toEqual([
       "host-not-allowed",
       "evil.test",
     ]);
-    expect(source({ Host: "localhost" }, "ftp://localhost/x")).toEqual([
+    expect(readSource({ Host: "localhost" }, "ftp://localhost/x")).toEqual([
       "host-not-allowed",
       "ftp://localhost/x",
     ]);
@@ -90,31 +92,31 @@ describe("access to the control API", () => {
     ["http://evil.test", true],
     ["x http://localhost", true],
   ])("the Origin %s is allowed or refused [interfaces 7]", (origin, isRefused) => {
-    const refused = source({ Host: "localhost", Origin: origin });
+    const refused = readSource({ Host: "localhost", Origin: origin });
     expect(refused).toEqual(isRefused ? ["origin-not-allowed", origin] : undefined);
   });
 
   it("a page of another site may link to the server, but load nothing from it [interfaces 7]", () => {
-    const loads = (mode: string, more = {}) =>
-      source({ Host: "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode, ...more });
-    expect(loads("navigate")).toBeUndefined();
-    expect(loads("no-cors")).toEqual(["origin-not-allowed", "another site"]);
-    expect(loads("cors", { Origin: "http://localhost" })).toBeUndefined();
+    const loadPage = (mode: string, more = {}) =>
+      readSource({ Host: "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode, ...more });
+    expect(loadPage("navigate")).toBeUndefined();
+    expect(loadPage("no-cors")).toEqual(["origin-not-allowed", "another site"]);
+    expect(loadPage("cors", { Origin: "http://localhost" })).toBeUndefined();
     expect(
-      source({ Host: "localhost", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }),
+      readSource({ Host: "localhost", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }),
     ).toBeUndefined();
   });
 
   it("the emulated API checks the Host of browsers only [interfaces 3]", () => {
-    const called = (headers: Record<string, string>) =>
-      refusal(() => local.requireAllowedBrowser(request({ Host: "api.test", ...headers })));
+    const callWith = (headers: Record<string, string>) =>
+      catchRefusal(() => local.requireAllowedBrowser(request({ Host: "api.test", ...headers })));
     const refused = ["host-not-allowed", "api.test"];
-    expect(called({})).toBeUndefined();
-    expect(called({ "User-Agent": "curl/8 Mozilla/5.0" })).toBeUndefined();
-    expect(called({ "User-Agent": "Mozilla/5.0" })).toEqual(refused);
-    expect(called({ Origin: "http://localhost" })).toEqual(refused);
-    expect(called({ "Sec-Fetch-Site": "none" })).toEqual(refused);
-    expect(called({ Origin: "http://api.test", Host: "localhost" })).toBeUndefined();
+    expect(callWith({})).toBeUndefined();
+    expect(callWith({ "User-Agent": "curl/8 Mozilla/5.0" })).toBeUndefined();
+    expect(callWith({ "User-Agent": "Mozilla/5.0" })).toEqual(refused);
+    expect(callWith({ Origin: "http://localhost" })).toEqual(refused);
+    expect(callWith({ "Sec-Fetch-Site": "none" })).toEqual(refused);
+    expect(callWith({ Origin: "http://api.test", Host: "localhost" })).toBeUndefined();
     try {
       local.requireAllowedBrowser(request({ Host: "api.test:80", Origin: "x" }));
     } catch (error) {
@@ -165,9 +167,9 @@ describe("access to the control API", () => {
     ["", "must have at least 16 characters, not 0; omit it to have one generated"],
   ])("the control token %j is accepted, or refused with a reason [interfaces 7]", (token, problem) => {
     expect(findTokenProblem(token)).toBe(problem);
-    const made = () => createGuard({ allowHosts: [], token });
-    if (problem === undefined) expect(made).not.toThrow();
-    else expect(made).toThrow(`the control token ${problem}`);
+    const makeGuard = () => createGuard({ allowHosts: [], token });
+    if (problem === undefined) expect(makeGuard).not.toThrow();
+    else expect(makeGuard).toThrow(`the control token ${problem}`);
   });
 
   it("a host that no Host header can equal is refused at the start [interfaces 7]", () => {
@@ -213,7 +215,7 @@ describe("the login of a shared server's console", () => {
 });
 
 describe("preflights", () => {
-  const answered = (method: string, headers: Record<string, string>) => {
+  const answerWith = (method: string, headers: Record<string, string>) => {
     const said: unknown[] = [];
     const response = {
       writeHead: (...head: unknown[]) => said.push(...head),
@@ -223,9 +225,9 @@ describe("preflights", () => {
   };
 
   it("are answered only if a page sends them [interfaces 7]", () => {
-    expect(answered("GET", { origin: "http://localhost" })).toEqual([false]);
-    expect(answered("OPTIONS", {})).toEqual([false]);
-    expect(answered("OPTIONS", { origin: "http://localhost" })).toEqual([
+    expect(answerWith("GET", { origin: "http://localhost" })).toEqual([false]);
+    expect(answerWith("OPTIONS", {})).toEqual([false]);
+    expect(answerWith("OPTIONS", { origin: "http://localhost" })).toEqual([
       true,
       204,
       {

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
-const source = (more: { folders?: string[] } = {}) =>
+const createLibrary = (more: { folders?: string[] } = {}) =>
   new FixtureLibrary({ resources: RESOURCES, folders: [SHIPPED_FIXTURES.folder], cwd, ...more });
 
 function write(file: string, text: string): string {
@@ -24,7 +24,7 @@ function write(file: string, text: string): string {
 }
 
 /** The problems as a user reads them, one in each line. */
-function refusal(fixture: string | object, from = source()): string {
+function readRefusal(fixture: string | object, from = createLibrary()): string {
   try {
     from.load(fixture);
   } catch (error) {
@@ -47,21 +47,21 @@ type Rows = {
   get(id: string): Record<string, unknown> | undefined;
 };
 
-function table(fixture: string | object, name: string, seed = 1, from = source()): Rows {
+function loadTable(fixture: string | object, name: string, seed = 1, from = createLibrary()): Rows {
   return from.load(fixture).buildRoot(seed).tables.get(name) as unknown as Rows;
 }
 
-const ids = (rows: Rows) => [...rows.all()].map(({ id }) => id);
+const listIds = (rows: Rows) => [...rows.all()].map(({ id }) => id);
 
 it("every listed name loads: of a linked file, and of one with an upper-case extension [interfaces 5]", () => {
   write("elsewhere/original.yaml", world);
   mkdirSync(join(cwd, "fixtures"));
   symlinkSync(join(cwd, "elsewhere/original.yaml"), join(cwd, "fixtures/linked.yaml"));
   write("fixtures/loud.YAML", world);
-  const library = source({ folders: [join(cwd, "fixtures")] });
+  const library = createLibrary({ folders: [join(cwd, "fixtures")] });
   expect(library.listNames()).toEqual(["linked", "loud"]);
   for (const name of library.listNames())
-    expect(ids(table(name, "organizations", 1, library))).toEqual(["org_a", "org_b"]);
+    expect(listIds(loadTable(name, "organizations", 1, library))).toEqual(["org_a", "org_b"]);
 });
 
 it.each([
@@ -80,42 +80,42 @@ it.each([
   (_, part, problem) => {
     for (const length of [1, 300_000]) {
       const text = `{\n"description": "12345678901234567890 ${"x".repeat(length)}",\n${part}\n}`;
-      expect(refusal(write("large.json", text))).toBe(`large.json:${problem}`);
+      expect(readRefusal(write("large.json", text))).toBe(`large.json:${problem}`);
     }
   },
 );
 
 describe("a fixture", () => {
   it("is found by name, by a path to YAML or JSON, and as a value [interfaces 5]", () => {
-    expect(ids(table("reference", "organizations"))).toContain("org_hooli");
-    expect(ids(table(write("my.yaml", world), "organizations"))).toEqual(["org_a", "org_b"]);
-    expect(ids(table(write("deep/my.yml", world), "departments"))).toEqual(["dept_low", "dept_top"]);
+    expect(listIds(loadTable("reference", "organizations"))).toContain("org_hooli");
+    expect(listIds(loadTable(write("my.yaml", world), "organizations"))).toEqual(["org_a", "org_b"]);
+    expect(listIds(loadTable(write("deep/my.yml", world), "departments"))).toEqual(["dept_low", "dept_top"]);
     const json = JSON.stringify({ organizations: [{ id: "org_j" }] });
-    expect(ids(table(write("my.json", json), "organizations"))).toEqual(["org_j"]);
-    expect(ids(table(join(cwd, "my.json"), "organizations"))).toEqual(["org_j"]);
-    expect(ids(table({ organizations: [{ id: "org_v" }] }, "organizations"))).toEqual(["org_v"]);
-    expect(source().load("./my.yaml").name).toBe("./my.yaml");
-    expect(source().load({}).name).toBe("inline");
+    expect(listIds(loadTable(write("my.json", json), "organizations"))).toEqual(["org_j"]);
+    expect(listIds(loadTable(join(cwd, "my.json"), "organizations"))).toEqual(["org_j"]);
+    expect(listIds(loadTable({ organizations: [{ id: "org_v" }] }, "organizations"))).toEqual(["org_v"]);
+    expect(createLibrary().load("./my.yaml").name).toBe("./my.yaml");
+    expect(createLibrary().load({}).name).toBe("inline");
   });
 
   it("is found in the user's folder before the shipped ones [interfaces 5]", () => {
     write("fixtures/reference.yaml", "extends: reference\norganizations: [{ id: org_own }]");
     write("fixtures/small.yaml", world);
     const own = new FixtureLibrary({ resources: RESOURCES, cwd });
-    expect(ids(table("small", "organizations", 1, own))).toEqual(["org_a", "org_b"]);
-    expect(ids(table("reference", "organizations", 1, own))).toEqual(
+    expect(listIds(loadTable("small", "organizations", 1, own))).toEqual(["org_a", "org_b"]);
+    expect(listIds(loadTable("reference", "organizations", 1, own))).toEqual(
       expect.arrayContaining(["org_acme", "org_own"]),
     );
     expect(own.listNames()).toEqual(expect.arrayContaining(["reference", "small"]));
   });
 
   it("is refused with the known names and the nearest one if it is unknown [interfaces 5]", () => {
-    expect(refusal("refrence")).toMatch(
+    expect(readRefusal("refrence")).toMatch(
       /^there is no fixture "refrence"; known by name: .*reference.* \(did you mean "reference"\?\)$/,
     );
-    expect(refusal("./none.yaml")).toBe("there is no file none.yaml");
-    expect(refusal(".")).toMatch(/is a folder/);
-    expect(refusal("/dev/zero")).toMatch(/not an ordinary file/);
+    expect(readRefusal("./none.yaml")).toBe("there is no file none.yaml");
+    expect(readRefusal(".")).toMatch(/is a folder/);
+    expect(readRefusal("/dev/zero")).toMatch(/not an ordinary file/);
   });
 });
 
@@ -125,7 +125,7 @@ describe("`extends`", () => {
       "vain.yaml",
       "extends: reference\ndepartments: { dept_mll: null }\nwebhoks: null\nvector_stores: [{ id: vs_handbook, files: { file_polices: null } }]",
     );
-    expect(refusal(path).split("\n")).toEqual([
+    expect(readRefusal(path).split("\n")).toEqual([
       'vain.yaml:2:16: there is no dept_mll here to delete (did you mean "dept_ml"?)',
       'vain.yaml:3:1: the document may not have the key `webhoks` (did you mean "webhooks"?)',
       'vain.yaml:4:45: there is no file_polices here to delete (did you mean "file_policies"?)',
@@ -144,7 +144,7 @@ describe("`extends`", () => {
         "generate: { departmets: null }",
       ].join("\n"),
     );
-    expect(refusal(path).split("\n")).toEqual([
+    expect(readRefusal(path).split("\n")).toEqual([
       "comma.yaml:2:36: `users[0]` may not have the key `Ada`",
       'comma.yaml:3:28: `departments.dept_eng` may not have the key `discription` (did you mean "description"?)',
       'comma.yaml:4:22: `usage.org_acme` may not have the key `montly_limit` (did you mean "monthly_limit"?)',
@@ -160,36 +160,36 @@ describe("`extends`", () => {
       "top.yaml",
       "extends: ./sub/middle.yaml\ndepartments: { dept_low: null }\nusers: [{ id: usr_a, memberships: { org_b: member } }]\norganizations: [{ id: org_a, plan: premium }]",
     );
-    expect(ids(table(top, "departments"))).toEqual(["dept_mid", "dept_top"]);
-    expect(table(top, "users").get("usr_a")).toMatchObject({
+    expect(listIds(loadTable(top, "departments"))).toEqual(["dept_mid", "dept_top"]);
+    expect(loadTable(top, "users").get("usr_a")).toMatchObject({
       memberships: { org_a: "owner", org_b: "member" },
     });
-    expect(table(top, "organizations").get("org_a")).toMatchObject({ name: "A", plan: "premium" });
-    expect(source().loadData(top)).not.toHaveProperty("extends");
+    expect(loadTable(top, "organizations").get("org_a")).toMatchObject({ name: "A", plan: "premium" });
+    expect(createLibrary().loadData(top)).not.toHaveProperty("extends");
   });
 
   it("works by name in an inline fixture [interfaces 5]", () => {
-    const rows = table({ extends: "reference", departments: [{ id: "dept_new" }] }, "departments");
-    expect(ids(rows)).toEqual(expect.arrayContaining(["dept_new", "dept_eng"]));
+    const rows = loadTable({ extends: "reference", departments: [{ id: "dept_new" }] }, "departments");
+    expect(listIds(rows)).toEqual(expect.arrayContaining(["dept_new", "dept_eng"]));
   });
 
   it("refuses an `extends` that refers back to itself, a missing base and a wrong one at its own line [interfaces 5]", () => {
     write("a.yaml", "# circle\nextends: ./b.yaml");
     write("b.yaml", "extends: ./c.yaml");
     write("c.yaml", "extends: ./a.yaml");
-    expect(refusal("./a.yaml")).toBe(
+    expect(readRefusal("./a.yaml")).toBe(
       "c.yaml:1:10: a fixture cannot extend itself: a.yaml, which extends b.yaml, which extends c.yaml, which extends a.yaml",
     );
-    expect(refusal(write("self.yaml", "extends: ./self.yaml"))).toMatch(
+    expect(readRefusal(write("self.yaml", "extends: ./self.yaml"))).toMatch(
       /^self.yaml:1:10: .*cannot extend itself/,
     );
-    expect(refusal(write("lost.yaml", "name: x\nextends: gone"))).toMatch(
+    expect(readRefusal(write("lost.yaml", "name: x\nextends: gone"))).toMatch(
       /^lost.yaml:2:10: there is no fixture "gone"/,
     );
-    expect(refusal(write("lost2.yaml", "extends: ./gone.yaml"))).toBe(
+    expect(readRefusal(write("lost2.yaml", "extends: ./gone.yaml"))).toBe(
       "lost2.yaml:1:10: there is no file gone.yaml",
     );
-    expect(refusal(write("number.yaml", "extends: 5"))).toMatch(
+    expect(readRefusal(write("number.yaml", "extends: 5"))).toMatch(
       /^number.yaml:1:10: `extends` must be a text/,
     );
   });
@@ -200,9 +200,9 @@ describe("`extends`", () => {
       "top.yaml",
       "extends: ./base.yaml\n\nusers: { usr_a: null }\ndepartments:\n  - { id: dept_low, color: red }\n",
     );
-    expect(refusal(top)).toMatch(/^top.yaml:5:28: `departments\[1\].color` must be/);
+    expect(readRefusal(top)).toMatch(/^top.yaml:5:28: `departments\[1\].color` must be/);
     writeFileSync(join(cwd, "top.yaml"), "extends: ./base.yaml\nusers: { usr_a: null }\n");
-    expect(refusal(top)).toMatch(/^base.yaml:9:30: there is no user usr_a$/);
+    expect(readRefusal(top)).toMatch(/^base.yaml:9:30: there is no user usr_a$/);
   });
 });
 
@@ -220,7 +220,7 @@ describe("a fixture's contents", () => {
         "generate: { departmnets: 5 }",
       ].join("\n"),
     );
-    const lines = refusal(path).split("\n");
+    const lines = readRefusal(path).split("\n");
     expect(lines[0]).toBe(
       'bad.yaml:1:1: the document may not have the key `organizaitons` (did you mean "organizations"?)',
     );
@@ -254,7 +254,7 @@ describe("a fixture's contents", () => {
     const one = `{ ${record} }`;
     const records = text.replaceAll("TWICE", `${one}, ${one}`).replaceAll("ONE", one);
     const path = write("twice.yaml", `extends: reference\n${records}`);
-    expect(refusal(path)).toMatch(/^twice.yaml:2:\d+: \w+ is already the \w*id of `[^`]+`$/);
+    expect(readRefusal(path)).toMatch(/^twice.yaml:2:\d+: \w+ is already the \w*id of `[^`]+`$/);
   });
 
   it.each([
@@ -266,7 +266,7 @@ describe("a fixture's contents", () => {
       "more.yaml",
       `organizations: [{ id: org_a }]\n${key}: [{ id: ${prefix}_gen0000001 }]\ngenerate: { ${key}: 4 }`,
     );
-    expect(ids(table(path, key))).toEqual([0, 1, 2, 3].map((n) => `${prefix}_gen000000${n}`));
+    expect(listIds(loadTable(path, key))).toEqual([0, 1, 2, 3].map((n) => `${prefix}_gen000000${n}`));
   });
 
   it.each([
@@ -281,14 +281,14 @@ describe("a fixture's contents", () => {
     ],
   ])("keep given ids in %s apart from those of numbered records: %s [interfaces 5]", (key, list, size) => {
     const path = write("numbered.yaml", `extends: reference\n${list}`);
-    expect(new Set(ids(table(path, key))).size).toBe(size);
+    expect(new Set(listIds(loadTable(path, key))).size).toBe(size);
   });
 
   it("accept a track that is in two collections [2.3]", () => {
     const tracks = "tracks: [{ track_id: mtrack_a }]";
     const collections = ["a", "b"].map((name) => `{ id: mcoll_${name}, ${tracks} }`);
     const path = write("shared.yaml", `extends: reference\nmusic_collections: [${collections}]`);
-    expect(source().load(path).buildRoot(1).tables.get("tracks")!.size).toBe(455);
+    expect(createLibrary().load(path).buildRoot(1).tables.get("tracks")!.size).toBe(455);
   });
 
   it.each([
@@ -312,7 +312,7 @@ describe("a fixture's contents", () => {
     ["webhooks: [{ id: wh_a, url: 'http://256.1.1.1/' }]", "url must be an absolute http or https URL"],
   ])("are refused like the state calls that make them: %s [interfaces 5]", (list, message) => {
     const path = write("like.yaml", `extends: reference\n${list}`);
-    expect(refusal(path)).toMatch(new RegExp(`^like.yaml:2:\\d+: ${message}`));
+    expect(readRefusal(path)).toMatch(new RegExp(`^like.yaml:2:\\d+: ${message}`));
   });
 
   it.each([
@@ -323,7 +323,7 @@ describe("a fixture's contents", () => {
       { end_time: 0.1 },
     ],
   ])("keep the end of a line without a start: %s [interfaces 5]", (key, list, end) => {
-    const rows = [...table(write("ends.yaml", `extends: reference\n${list}`), key).all()];
+    const rows = [...loadTable(write("ends.yaml", `extends: reference\n${list}`), key).all()];
     expect(rows).toContainEqual(expect.objectContaining(end));
   });
 
@@ -333,7 +333,7 @@ describe("a fixture's contents", () => {
       "job.yaml",
       `extends: reference\nconnector_jobs: [{ job_id: job_a, connection_id: conn_wiki, start_time: ${start} }]`,
     );
-    const job = [...table(path, "connector_jobs").all()].find(
+    const job = [...loadTable(path, "connector_jobs").all()].find(
       (one) => "job_id" in one && one.job_id === "job_a",
     );
     expect(job).toMatchObject({ status: "succeeded", duration: 2 });
@@ -345,7 +345,7 @@ describe("a fixture's contents", () => {
       "times.yaml",
       `extends: reference\nvector_stores: [{ id: vs_a, files: [{ file_id: file_loose, ${times} }] }]`,
     );
-    expect(refusal(path)).toMatch(/^times.yaml:2:\d+: completed_at lies before started_at/);
+    expect(readRefusal(path)).toMatch(/^times.yaml:2:\d+: completed_at lies before started_at/);
   });
 
   it("are refused with a delivery whose code contradicts its status [3.3]", () => {
@@ -354,19 +354,19 @@ describe("a fixture's contents", () => {
       "code.yaml",
       `extends: reference\nwebhooks: [{ id: wh_a, deliveries: [${delivery}] }]`,
     );
-    expect(refusal(path)).toMatch(/^code.yaml:2:\d+: a success has a response code of 200 to 299/);
+    expect(readRefusal(path)).toMatch(/^code.yaml:2:\d+: a success has a response code of 200 to 299/);
   });
 
   it("are refused with a capability where the user is not a member [G02]", () => {
     const user = "{ id: usr_dan, capabilities: { org_globex: [report-create] } }";
     const path = write("capable.yaml", `extends: reference\nusers: [${user}]`);
-    expect(refusal(path)).toMatch(/^capable.yaml:2:\d+: usr_dan is not a member of org_globex/);
+    expect(readRefusal(path)).toMatch(/^capable.yaml:2:\d+: usr_dan is not a member of org_globex/);
   });
 
   it("are refused with changes in an entry of a creation [2.6]", () => {
     const entry = "{ action: created, changes: [{ field: name, old_value: a, new_value: b }] }";
     const path = write("log.yaml", `extends: reference\ndashboard_change_logs: { org_acme: [${entry}] }`);
-    expect(refusal(path)).toMatch(/^log.yaml:2:\d+: changes contradicts the action created/);
+    expect(readRefusal(path)).toMatch(/^log.yaml:2:\d+: changes contradicts the action created/);
   });
 
   it.each([
@@ -380,7 +380,7 @@ describe("a fixture's contents", () => {
     ],
   ])("are refused with %s of another organization [G12, G14]", (_, record) => {
     const path = write("foreign.yaml", `extends: reference\n${record}`);
-    expect(refusal(path)).toMatch(/^foreign.yaml:2:\d+: \w+ belongs to another organization$/);
+    expect(readRefusal(path)).toMatch(/^foreign.yaml:2:\d+: \w+ belongs to another organization$/);
   });
 
   it("are refused with all dangling references and repeated ids at once [interfaces 5]", () => {
@@ -394,12 +394,12 @@ describe("a fixture's contents", () => {
         "  - { id: dept_b, parent_id: dept_x, created_by: usr_z }",
       ].join("\n"),
     );
-    expect(refusal(path)).toBe("refs.yaml:1:38: org_a is already the id of `organizations[0]`");
+    expect(readRefusal(path)).toBe("refs.yaml:1:38: org_a is already the id of `organizations[0]`");
     writeFileSync(
       join(cwd, "refs.yaml"),
       "organizations: [{ id: org_a }]\n" + formatFile("refs.yaml").split("\n").slice(1).join("\n"),
     );
-    expect(refusal(path).split("\n")).toEqual([
+    expect(readRefusal(path).split("\n")).toEqual([
       'refs.yaml:2:37: there is no organization org_b (did you mean "org_a"?)',
       'refs.yaml:4:36: there is no organization org_aa (did you mean "org_a"?)',
       expect.stringMatching(/^refs.yaml:5:30: .*dept_x/),
@@ -420,18 +420,18 @@ webhooks:
   - { id: wh_users, deliveries: [{ delivery_id: del_x, event: user.created, status: success, next_retry: "${at}" }, { delivery_id: del_y, event: user.created, status: failed, delivered_at: "${at}", next_retry: null }] }
 `,
     );
-    const contradicts = (status: string) =>
+    const describeContradiction = (status: string) =>
       `contradicts the status ${status}: omit it, or give another status`;
     expect(
-      refusal(path)
+      readRefusal(path)
         .split("\n")
         .map((line) => line.replace(/^.*?:(\d+):\d+: /, "N ")),
     ).toEqual([
-      `N error_message ${contradicts("completed")}`,
-      `N completed_at ${contradicts("processing")}`,
-      `N rows_synced ${contradicts("running")}`,
-      `N next_retry ${contradicts("success")}`,
-      `N delivered_at ${contradicts("failed")}`,
+      `N error_message ${describeContradiction("completed")}`,
+      `N completed_at ${describeContradiction("processing")}`,
+      `N rows_synced ${describeContradiction("running")}`,
+      `N next_retry ${describeContradiction("success")}`,
+      `N delivered_at ${describeContradiction("failed")}`,
     ]);
   });
 
@@ -444,28 +444,28 @@ webhooks:
       "0",
     ]) {
       const text = `${world}api_keys:\n  - { id: apikey_a, user_id: usr_a, current: org_a, expires_at: "${at}" }`;
-      expect(refusal(write("when.yaml", text)), at).toMatch(
+      expect(readRefusal(write("when.yaml", text)), at).toMatch(
         /^when.yaml:8:65: `api_keys\[0\].expires_at` must be an instant such as/,
       );
     }
   });
 
   it("are refused without a stack trace if the YAML is broken or is not a map [interfaces 2]", () => {
-    expect(refusal(write("list.yaml", "- a"))).toMatch(/^list.yaml:1:1: a fixture must be a map/);
-    expect(refusal(write("empty.yaml", ""))).toMatch(/a fixture must be a map/);
+    expect(readRefusal(write("list.yaml", "- a"))).toMatch(/^list.yaml:1:1: a fixture must be a map/);
+    expect(readRefusal(write("empty.yaml", ""))).toMatch(/a fixture must be a map/);
     for (const text of ["", "\n", "# nothing yet\n"])
-      expect(refusal(write("empty.yaml", text))).toBe(
+      expect(readRefusal(write("empty.yaml", text))).toBe(
         "empty.yaml:1:1: a fixture must be a map of lists and settings, but this one is empty; write {} for a world without records",
       );
-    expect(ids(table(write("none.yaml", "{}"), "organizations"))).toEqual([]);
-    expect(refusal(write("broken.yaml", "users: [\n  a: {"))).toMatch(/^broken.yaml:\d+:\d+: /);
-    expect(refusal([])).toMatch(/must be a map/);
+    expect(listIds(loadTable(write("none.yaml", "{}"), "organizations"))).toEqual([]);
+    expect(readRefusal(write("broken.yaml", "users: [\n  a: {"))).toMatch(/^broken.yaml:\d+:\d+: /);
+    expect(readRefusal([])).toMatch(/must be a map/);
   });
 
   it("are refused with the unusual space that indents them, and its place [interfaces 2]", () => {
     const reason =
       "a no-break space (U+00A0) is here, which YAML does not take for a space; type an ordinary space, or quote the text";
-    const listProblems = (text: string) => refusal(write("space.yaml", text)).split("\n");
+    const listProblems = (text: string) => readRefusal(write("space.yaml", text)).split("\n");
     const indented = "organizations:\n\u00a0\u00a0- id: org_a\n\u00a0\u00a0\u00a0 name: A\n";
     expect(listProblems(indented)).toEqual([`space.yaml:2:1: ${reason}`, `space.yaml:3:1: ${reason}`]);
     expect(listProblems("extends:\u00a0reference\n")).toEqual([`space.yaml:1:9: ${reason}`]);
@@ -478,16 +478,16 @@ webhooks:
       inner["a"] = {};
       inner = inner["a"] as Record<string, unknown>;
     }
-    expect(refusal(deep)).toMatch(/nested more than/);
+    expect(readRefusal(deep)).toMatch(/nested more than/);
     const endless: Record<string, unknown> = {};
     endless["users"] = endless;
-    expect(refusal(endless)).toMatch(/nested more than/);
-    expect(refusal(JSON.parse('{"users":[{"__proto__":{"polluted":1}}]}'))).toMatch(
+    expect(readRefusal(endless)).toMatch(/nested more than/);
+    expect(readRefusal(JSON.parse('{"users":[{"__proto__":{"polluted":1}}]}'))).toMatch(
       /`__proto__` is not allowed/,
     );
-    expect(refusal({ users: new Array(300_000).fill(1) })).toMatch(/too large/);
-    expect(refusal({ threads: -1 })).toMatch(/at least 0/);
-    expect(refusal({ users: 10_000_000 })).toMatch(/at most 100000/);
+    expect(readRefusal({ users: new Array(300_000).fill(1) })).toMatch(/too large/);
+    expect(readRefusal({ threads: -1 })).toMatch(/at least 0/);
+    expect(readRefusal({ users: 10_000_000 })).toMatch(/at most 100000/);
   });
 
   it("are refused quickly for bombs of every kind [interfaces 5]", () => {
@@ -501,27 +501,27 @@ webhooks:
     ];
     for (const bomb of BOMBS.filter(({ name }) => kinds.some((kind) => kind.test(name)))) {
       const path = write(bomb.file, bomb.text());
-      expect(() => source().load(path), bomb.name).toThrow(DocumentError);
+      expect(() => createLibrary().load(path), bomb.name).toThrow(DocumentError);
     }
   });
 
   it("are refused if a record needs an organization and the fixture has none [interfaces 5]", () => {
     const none = "belong to organizations, but this fixture has no organizations";
-    expect(refusal(write("homeless.yaml", "files: [{ id: file_a }]\nthreads: 2\n"))).toBe(
+    expect(readRefusal(write("homeless.yaml", "files: [{ id: file_a }]\nthreads: 2\n"))).toBe(
       [`homeless.yaml:1:8: files ${none}`, `homeless.yaml:2:10: threads ${none}`].join("\n"),
     );
-    expect(ids(table({ organizations: 1, files: [{ id: "file_a" }] }, "files"))).toEqual(["file_a"]);
-    expect(ids(table({ users: [{ id: "usr_a" }] }, "users"))).toEqual(["usr_a"]);
+    expect(listIds(loadTable({ organizations: 1, files: [{ id: "file_a" }] }, "files"))).toEqual(["file_a"]);
+    expect(listIds(loadTable({ users: [{ id: "usr_a" }] }, "users"))).toEqual(["usr_a"]);
   });
 
   it("are refused if a map by organization has other keys [interfaces 5]", () => {
-    expect(refusal({ organizations: [{ id: "org_a" }], audit_log: { acme: 5 } })).toContain("acme");
+    expect(readRefusal({ organizations: [{ id: "org_a" }], audit_log: { acme: 5 } })).toContain("acme");
   });
 });
 
 describe("a built fixture", () => {
   it("is shared by all that use the same fixture and seed, by any name [interfaces 5]", () => {
-    const from = source();
+    const from = createLibrary();
     const path = write("my.yaml", world);
     const root = from.load(path).buildRoot(1);
     expect(from.load(path).buildRoot(1)).toBe(root);
@@ -533,30 +533,30 @@ describe("a built fixture", () => {
   });
 
   it("is shared by the servers of one process, but nothing else is [interfaces 5]", () => {
-    const root = source().load("reference").buildRoot(1);
+    const root = createLibrary().load("reference").buildRoot(1);
     // Compared here: if `expect` compared the roots, it would take a minute to print them in a message.
     const isShared = (library: FixtureLibrary, fixture = "reference", seed = 1) =>
       library.load(fixture).buildRoot(seed) === root;
-    expect(isShared(source())).toBe(true);
-    expect(isShared(source(), "reference", 2)).toBe(false);
+    expect(isShared(createLibrary())).toBe(true);
+    expect(isShared(createLibrary(), "reference", 2)).toBe(false);
     expect(isShared(new FixtureLibrary({ resources: RESOURCES, trustBuild: false }))).toBe(false);
     expect(isShared(new FixtureLibrary({ resources: [...RESOURCES] }))).toBe(false);
     const path = write("my.yaml", world);
-    const [one, other] = [source(), source()].map((library) => library.load(path).buildRoot(1));
+    const [one, other] = [createLibrary(), createLibrary()].map((library) => library.load(path).buildRoot(1));
     expect(one === other).toBe(false);
   });
 
   it("does not follow later changes of an inline object [interfaces 5]", () => {
-    const from = source();
+    const from = createLibrary();
     const fixture = { organizations: [{ id: "org_a" }] };
     const loaded = from.load(fixture);
     fixture.organizations[0]!.id = "org_changed";
-    expect(ids(loaded.buildRoot(1).tables.get("organizations") as unknown as Rows)).toEqual(["org_a"]);
-    expect(ids(table(fixture, "organizations", 1, from))).toEqual(["org_changed"]);
+    expect(listIds(loaded.buildRoot(1).tables.get("organizations") as unknown as Rows)).toEqual(["org_a"]);
+    expect(listIds(loadTable(fixture, "organizations", 1, from))).toEqual(["org_changed"]);
   });
 
   it("stays shared with living sandboxes after many other fixtures [interfaces 5]", () => {
-    const from = source();
+    const from = createLibrary();
     const held = from.load({ organizations: [{ id: "org_held" }] });
     const root = held.buildRoot(7);
     for (let i = 0; i < 200; i++) from.load({ organizations: [{ id: `org_${i}` }] }).buildRoot(i);

@@ -53,15 +53,15 @@ async function start(): Promise<void> {
 }
 
 /** Resolves with the n-th event of the watch. */
-async function said(count: number): Promise<string> {
+async function waitForEvent(count: number): Promise<string> {
   while (events.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
   return events[count - 1]!;
 }
 
 const write = (file: string, text: string) => writeFileSync(join(cwd, file), text);
-const world = (...names: string[]) =>
+const makeFixture = (...names: string[]) =>
   `organizations: [${names.map((name) => `{ id: org_${name} }`).join(", ")}]\n`;
-const ids = (sandbox: Sandbox) => [...sandbox.world.read().all(organizations)].map(({ id }) => id);
+const listIds = (sandbox: Sandbox) => [...sandbox.world.read().all(organizations)].map(({ id }) => id);
 const touch = (sandbox: Sandbox) =>
   sandbox.world.transact((tx) =>
     tx.put(organizations, {
@@ -75,7 +75,7 @@ const touch = (sandbox: Sandbox) =>
 
 describe("a fixture file that changes on disk", () => {
   it("takes effect at once in untouched sandboxes, elsewhere at the next reset [interfaces 6]", async () => {
-    write("my.yaml", world("a"));
+    write("my.yaml", makeFixture("a"));
     const fresh = sandboxes.create({ name: "fresh", fixture: "./my.yaml" });
     const used = sandboxes.create({ name: "used", fixture: "./my.yaml" });
     const other = sandboxes.create({ name: "other", fixture: "reference" });
@@ -83,50 +83,50 @@ describe("a fixture file that changes on disk", () => {
     touch(used);
     await fresh.world.advance(5000);
     await start();
-    write("my.yaml", world("a", "b"));
-    expect(await said(1)).toBe(
+    write("my.yaml", makeFixture("a", "b"));
+    expect(await waitForEvent(1)).toBe(
       "fixture ./my.yaml was edited; applied to fresh; at the next reset also to used, because of changes since the start",
     );
-    expect(ids(fresh)).toEqual(["org_a", "org_b"]);
+    expect(listIds(fresh)).toEqual(["org_a", "org_b"]);
     expect(fresh.world.epochNow()).toBe(5000);
-    expect(ids(used)).toEqual(["org_a", "org_own"]);
+    expect(listIds(used)).toEqual(["org_a", "org_own"]);
     used.reset();
-    expect(ids(used)).toEqual(["org_a", "org_b"]);
+    expect(listIds(used)).toEqual(["org_a", "org_b"]);
     expect(other.world.root).toBe(otherRoot);
     expect(sandboxes.create({ name: "new", fixture: "./my.yaml" }).world.root).toBe(fresh.world.root);
   });
 
   it("keeps the last good version after a broken edit, and reports its place [interfaces 6]", async () => {
-    write("my.yaml", world("a"));
+    write("my.yaml", makeFixture("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
     await start();
     write("my.yaml", "organizations:\n  - { id: org_a, plan: gold }\n");
-    expect(await said(1)).toMatch(/^my.yaml:2:24: `organizations\[0\].plan` must be/);
+    expect(await waitForEvent(1)).toMatch(/^my.yaml:2:24: `organizations\[0\].plan` must be/);
     sandbox.reset();
-    expect(ids(sandbox)).toEqual(["org_a"]);
-    expect(ids(sandboxes.create({ name: "t", fixture: "./my.yaml" }))).toEqual(["org_a"]);
+    expect(listIds(sandbox)).toEqual(["org_a"]);
+    expect(listIds(sandboxes.create({ name: "t", fixture: "./my.yaml" }))).toEqual(["org_a"]);
     unlinkSync(join(cwd, "my.yaml"));
-    expect(await said(2)).toMatch(/there is no file my.yaml/);
-    write("my.yaml", world("b"));
-    expect(await said(3)).toBe("fixture ./my.yaml was edited; applied to s, t");
-    expect(ids(sandbox)).toEqual(["org_b"]);
+    expect(await waitForEvent(2)).toMatch(/there is no file my.yaml/);
+    write("my.yaml", makeFixture("b"));
+    expect(await waitForEvent(3)).toBe("fixture ./my.yaml was edited; applied to s, t");
+    expect(listIds(sandbox)).toEqual(["org_b"]);
   });
 
   it("is watched after editors have replaced it, again and again [interfaces 6]", async () => {
-    write("my.yaml", world("a"));
+    write("my.yaml", makeFixture("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
     await start();
     for (const [round, name] of ["b", "c", "d"].entries()) {
-      write(".my.yaml.swp", world(name));
+      write(".my.yaml.swp", makeFixture(name));
       renameSync(join(cwd, ".my.yaml.swp"), join(cwd, "my.yaml"));
-      expect(await said(round + 1)).toBe("fixture ./my.yaml was edited; applied to s");
-      expect(ids(sandbox)).toEqual([`org_${name}`]);
+      expect(await waitForEvent(round + 1)).toBe("fixture ./my.yaml was edited; applied to s");
+      expect(listIds(sandbox)).toEqual([`org_${name}`]);
     }
   });
 
   it("includes the fixtures that it extends, also new ones and those of inline fixtures [interfaces 6]", async () => {
-    write("base.yaml", world("base"));
-    write("late.yaml", world("late"));
+    write("base.yaml", makeFixture("base"));
+    write("late.yaml", makeFixture("late"));
     write("my.yaml", "extends: ./base.yaml\n");
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
     const inline = sandboxes.create({
@@ -134,35 +134,35 @@ describe("a fixture file that changes on disk", () => {
       fixture: { extends: "./base.yaml", organizations: [{ id: "org_i" }] },
     });
     await start();
-    write("base.yaml", world("base", "more"));
-    await said(2);
-    expect(ids(sandbox)).toEqual(["org_base", "org_more"]);
-    expect(ids(inline)).toEqual(["org_base", "org_i", "org_more"]);
+    write("base.yaml", makeFixture("base", "more"));
+    await waitForEvent(2);
+    expect(listIds(sandbox)).toEqual(["org_base", "org_more"]);
+    expect(listIds(inline)).toEqual(["org_base", "org_i", "org_more"]);
     write("my.yaml", "extends: ./late.yaml\n");
-    await said(3);
-    expect(ids(sandbox)).toEqual(["org_late"]);
-    write("late.yaml", world("later"));
-    await said(4);
-    expect(ids(sandbox)).toEqual(["org_later"]);
+    await waitForEvent(3);
+    expect(listIds(sandbox)).toEqual(["org_late"]);
+    write("late.yaml", makeFixture("later"));
+    await waitForEvent(4);
+    expect(listIds(sandbox)).toEqual(["org_later"]);
     // A broken base is reported as itself; once it is fixed, the fixtures that extend it change.
     write("late.yaml", "organizations: [");
-    expect(await said(5)).toMatch(/^late.yaml:/);
-    write("late.yaml", world("fixed"));
-    await said(6);
-    expect(ids(sandbox)).toEqual(["org_fixed"]);
+    expect(await waitForEvent(5)).toMatch(/^late.yaml:/);
+    write("late.yaml", makeFixture("fixed"));
+    await waitForEvent(6);
+    expect(listIds(sandbox)).toEqual(["org_fixed"]);
   });
 
   it("is also watched if it is first used later [interfaces 6]", async () => {
     await start();
-    write("my.yaml", world("a"));
+    write("my.yaml", makeFixture("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
     // The watch of the folder begins only now, so the file is edited until the change is seen.
-    const edit = setInterval(() => write("my.yaml", world("a", `b${events.length}`)), 150);
+    const edit = setInterval(() => write("my.yaml", makeFixture("a", `b${events.length}`)), 150);
     try {
-      await said(1);
+      await waitForEvent(1);
     } finally {
       clearInterval(edit);
     }
-    expect(ids(sandbox)).toHaveLength(2);
+    expect(listIds(sandbox)).toHaveLength(2);
   });
 });

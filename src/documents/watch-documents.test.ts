@@ -13,8 +13,8 @@ let library: DocumentLibrary<string>;
 let watch: DocumentWatch | undefined;
 let said: string[];
 
-const pathFor = (name: string) => join(cwd, `${name}.yaml`);
-const write = (name: string, text: string) => writeFileSync(pathFor(name), text);
+const toPath = (name: string) => join(cwd, `${name}.yaml`);
+const write = (name: string, text: string) => writeFileSync(toPath(name), text);
 const getVersion = (name: string) => library.find(name)?.version;
 
 /** The value of a document is its text; a text that starts with `wrong` is invalid. */
@@ -54,7 +54,7 @@ afterEach(async () => {
 });
 
 function use(name: string): void {
-  used.add(pathFor(name));
+  used.add(toPath(name));
   library.announceUse();
 }
 
@@ -67,7 +67,7 @@ describe("a library of documents", () => {
     use("a");
     write("a", "third version");
     expect(getVersion("a")).toBe("second");
-    expect(library.refresh(pathFor("a")).changed.map(({ version }) => version)).toEqual(["third version"]);
+    expect(library.refresh(toPath("a")).changed.map(({ version }) => version)).toEqual(["third version"]);
   });
 
   it("keeps the last good version of a broken document, and reports the problem [interfaces 6]", () => {
@@ -75,11 +75,11 @@ describe("a library of documents", () => {
     expect(getVersion("a")).toBe("good");
     use("a");
     write("a", "wrong spelling");
-    expect(library.refresh(pathFor("a")).broken[0]!.problem.message).toBe("wrong spelling");
+    expect(library.refresh(toPath("a")).broken[0]!.problem.message).toBe("wrong spelling");
     expect(library.find("a")).toMatchObject({ version: "good", problem: { message: "wrong spelling" } });
     // The file has its former text again, so it has not changed.
     write("a", "good");
-    expect(library.refresh(pathFor("a"))).toEqual({ changed: [], broken: [] });
+    expect(library.refresh(toPath("a"))).toEqual({ changed: [], broken: [] });
     expect(library.find("a")!.problem).toBeUndefined();
   });
 
@@ -145,8 +145,8 @@ describe("a watch over documents", () => {
     getVersion("b");
     use("a");
     use("b");
-    rmSync(pathFor("a"));
-    symlinkSync(pathFor("a"), pathFor("a"));
+    rmSync(toPath("a"));
+    symlinkSync(toPath("a"), toPath("a"));
     await start();
     write("b", "edited");
     await expect.poll(() => said).toContain("edited");

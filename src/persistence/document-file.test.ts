@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const kept = (text: string): SandboxSections =>
+const toSections = (text: string): SandboxSections =>
   new Map([["a", new Map([["world", new Map([["x", text]])]])]]);
 const toDocument = (sandboxes: string) =>
   `{\n  "format": "understudy-worlds",\n  "version": 2,\n  "sandboxes": ${sandboxes}\n}\n`;
@@ -81,10 +81,10 @@ describe("the document of --persist FILE.json", () => {
   });
 
   it("keeps the previous document, and no draft [interfaces 2]", async () => {
-    await file.write(kept("1"));
+    await file.write(toSections("1"));
     expect(readdirSync(folder)).toEqual(["worlds.json"]);
     const first = readFileSync(path, "utf8");
-    await file.write(kept("2"));
+    await file.write(toSections("2"));
     expect(readFileSync(`${path}.previous`, "utf8")).toBe(first);
     await file.write(new Map());
     expect(await file.read()).toEqual(new Map());
@@ -108,13 +108,13 @@ describe("the document of --persist FILE.json", () => {
   });
 
   it("a failed write changes nothing and leaves no draft [interfaces 2]", async () => {
-    await file.write(kept("1"));
+    await file.write(toSections("1"));
     // A folder in the place of the draft, then of the copy.
     for (const inTheWay of [`${path}.previous`, `${path}.previous.draft`]) {
       mkdirSync(inTheWay);
       writeFileSync(join(inTheWay, "x"), "");
-      await expect(file.write(kept("2"))).rejects.toThrow();
-      expect(await file.read()).toEqual(kept("1"));
+      await expect(file.write(toSections("2"))).rejects.toThrow();
+      expect(await file.read()).toEqual(toSections("1"));
       expect(existsSync(`${path}.draft`)).toBe(false);
       rmSync(inTheWay, { recursive: true });
     }
@@ -122,8 +122,8 @@ describe("the document of --persist FILE.json", () => {
   });
 
   it("is used if edited or damaged, which is reported and kept, and is not checked without checksums [quality 2.7]", async () => {
-    await file.write(kept("1"));
-    await file.write(kept('"text"'));
+    await file.write(toSections("1"));
+    await file.write(toSections('"text"'));
     const saved = readFileSync(path, "utf8");
     const before = readFileSync(`${path}.previous`, "utf8");
     const readAs = async (text: string) => {
@@ -148,10 +148,10 @@ describe("the document of --persist FILE.json", () => {
 
   it("is kept under another name if unreadable, and the previous one is used [quality 2.7]", async () => {
     expect(await file.read()).toBeNull();
-    await file.write(kept("1"));
-    await file.write(kept("2"));
+    await file.write(toSections("1"));
+    await file.write(toSections("2"));
     writeFileSync(path, "{ no");
-    expect(await file.read()).toEqual(kept("1"));
+    expect(await file.read()).toEqual(toSections("1"));
     expect(said).toEqual([
       expect.stringMatching(
         /^\S+worlds\.json cannot be read and was kept as \S+worlds\.json\.damaged: .+\.$/,
@@ -196,7 +196,7 @@ describe("the document of --persist FILE.json", () => {
   });
 
   it("is refused and unchanged if foreign or of a newer version [interfaces 2]", () => {
-    const refused = (text: string) => {
+    const readRefusal = (text: string) => {
       writeFileSync(path, text);
       try {
         file.requireKnownFormat();
@@ -207,16 +207,16 @@ describe("the document of --persist FILE.json", () => {
       return undefined;
     };
     file.requireKnownFormat();
-    expect(refused("{ no")).toBeUndefined();
-    expect(refused(toDocument("{}"))).toBeUndefined();
-    expect(refused('{ "format": "understudy-worlds", "version": 1 }')).toBeUndefined();
-    expect(refused('{ "name": "package" }')).toBe(
+    expect(readRefusal("{ no")).toBeUndefined();
+    expect(readRefusal(toDocument("{}"))).toBeUndefined();
+    expect(readRefusal('{ "format": "understudy-worlds", "version": 1 }')).toBeUndefined();
+    expect(readRefusal('{ "name": "package" }')).toBe(
       `${path} is not a document with Understudy's worlds (its "format" would be "understudy-worlds"); nothing was touched.`,
     );
-    const newer = (version: unknown) =>
+    const describeNewer = (version: unknown) =>
       `${path} was written by a newer Understudy (format ${version}, this one knows 2). Update Understudy, or choose another file with --persist.`;
-    expect(refused('{ "format": "understudy-worlds", "version": 3 }')).toBe(newer(3));
-    expect(refused('{ "format": "understudy-worlds", "version": "two" }')).toBe(newer("two"));
+    expect(readRefusal('{ "format": "understudy-worlds", "version": 3 }')).toBe(describeNewer(3));
+    expect(readRefusal('{ "format": "understudy-worlds", "version": "two" }')).toBe(describeNewer("two"));
   });
 });
 
@@ -236,10 +236,10 @@ describe("the store over the document", () => {
 
   it("is unlocked if it could not be opened [interfaces 2]", async () => {
     writeFileSync(path, "{ no");
-    const broken = () => {
+    const throwError = () => {
       throw new Error("no listener");
     };
-    await expect(DocumentStore.open(path, broken)).rejects.toThrow("no listener");
+    await expect(DocumentStore.open(path, throwError)).rejects.toThrow("no listener");
     const store = await DocumentStore.open(path, () => {});
     await expect(DocumentStore.open(path, () => {})).rejects.toThrow(
       `${path} is in use by another server; stop that server, or choose another file with --persist.`,

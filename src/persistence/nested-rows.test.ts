@@ -12,11 +12,11 @@ const SECTIONS: Record<string, Record<string, string>> = {
   "snapshots/two/world": { facts: "4" },
 };
 
-const maps = (sections: Record<string, Record<string, string>>) =>
+const toMaps = (sections: Record<string, Record<string, string>>) =>
   new Map(Object.entries(sections).map(([name, rows]) => [name, new Map(Object.entries(rows))]));
 
 const toText = (sections: Record<string, Record<string, string>>) =>
-  `{${[...writeNested(maps(sections), "  ")].join("")}\n}`;
+  `{${[...writeNested(toMaps(sections), "  ")].join("")}\n}`;
 
 describe("rows as a readable object", () => {
   it("are one line each, in order, with sections within sections [interfaces 2]", () => {
@@ -64,8 +64,8 @@ describe("rows as a readable object", () => {
       Object.entries(byId).map(([id, text]) => ({ section, id, text })),
     );
     const place = ({ section, id }: { section: string; id: string }) => `${section} ${id}`;
-    const sorted = (all: typeof given) => all.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
-    expect(sorted(rows)).toEqual(sorted(given));
+    const sortRows = (all: typeof given) => all.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
+    expect(sortRows(rows)).toEqual(sortRows(given));
   });
 
   it("are absent for a section that is not an object [interfaces 2]", () => {

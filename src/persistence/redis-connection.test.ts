@@ -83,7 +83,7 @@ describe("a connection to Redis", () => {
   });
 
   it("reports in one sentence why a server cannot start [interfaces 15]", async () => {
-    const why = async (answer: (words: string[]) => FakeReply) => {
+    const explainRefusal = async (answer: (words: string[]) => FakeReply) => {
       const { redis, connect } = await openConnection({}, answer);
       const url = redis.url.replace("//", "//:wrong@");
       const error = await connect(url).catch((thrown: Error) => thrown);
@@ -99,12 +99,14 @@ describe("a connection to Redis", () => {
       ...["WRONGPASS invalid username-password pair", "NOAUTH Authentication required", "NOPERM no"],
       ...["ERR AUTH <password> called without any password", "ERR invalid password"],
     ]) {
-      expect(await why(to("AUTH", message))).toBe(
+      expect(await explainRefusal(to("AUTH", message))).toBe(
         `--store redis://HOST: Redis refuses the user or password (${message}); ${write}.`,
       );
     }
-    expect(await why(to("INFO", "ERR not now"))).toBe("--store redis://HOST: Redis refuses (ERR not now).");
-    expect(await why(to("INFO", "MISCONF NOAUTH"))).toBe(
+    expect(await explainRefusal(to("INFO", "ERR not now"))).toBe(
+      "--store redis://HOST: Redis refuses (ERR not now).",
+    );
+    expect(await explainRefusal(to("INFO", "MISCONF NOAUTH"))).toBe(
       "--store redis://HOST: Redis refuses (MISCONF NOAUTH).",
     );
     const { redis, connect } = await openConnection();
@@ -200,8 +202,8 @@ describe("a connection to Redis", () => {
     holdTime();
     redis.isSilent = true;
     const settled: unknown[] = [];
-    const note = (what: unknown) => settled.push(what);
-    connection.send(["GET", "a"]).then(note, note);
+    const recordSettled = (what: unknown) => settled.push(what);
+    connection.send(["GET", "a"]).then(recordSettled, recordSettled);
     vi.advanceTimersByTime(1999);
     await new Promise((resolve) => setImmediate(resolve));
     expect([settled, connection.isUp]).toEqual([[], true]);

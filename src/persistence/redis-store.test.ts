@@ -19,20 +19,20 @@ afterEach(async () => {
 });
 afterAll(() => redis?.remove());
 
-async function node(session: string, url = redis.url): Promise<RedisStore> {
+async function openNode(session: string, url = redis.url): Promise<RedisStore> {
   const store = await RedisStore.open(url, { session, url: `http://${session}` }, () => {});
   open.push(store.connection);
   return store;
 }
 
-const clear = (sandbox: string): RowChange => ({ sandbox, clearPrefix: "" });
+const clearSandbox = (sandbox: string): RowChange => ({ sandbox, clearPrefix: "" });
 const readTexts = async (store: RedisStore, sandbox: string) =>
   (await store.load(sandbox)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
 
 describe("the store of a fleet", () => {
   it("gives a new sandbox to the node that created it, and refuses another of the name [interfaces 15]", async () => {
-    const [a, b] = [await node("a"), await node("b")];
-    await a.commit("one", toPieces([clear("one"), put("one", "world", "x", 1)]));
+    const [a, b] = [await openNode("a"), await openNode("b")];
+    await a.commit("one", toPieces([clearSandbox("one"), put("one", "world", "x", 1)]));
     await a.commit("two", toPieces([put("two", "world", "x", 1)]));
     expect(a.owned).toEqual(
       new Map([
@@ -52,7 +52,7 @@ describe("the store of a fleet", () => {
   });
 
   it("fences the former owner at a takeover, and lets one of several claimants succeed [interfaces 15]", async () => {
-    const [a, b, c] = [await node("a"), await node("b"), await node("c")];
+    const [a, b, c] = [await openNode("a"), await openNode("b"), await openNode("c")];
     await a.commit("one", toPieces([put("one", "world", "x", 1)]));
     const seen = (await b.findLease("one"))!;
     expect(await b.claim("one", seen)).toBe(true);
@@ -63,8 +63,8 @@ describe("the store of a fleet", () => {
     expect(await c.findLease("one")).toEqual({ session: "b", url: "http://b", epoch: "2" });
     for (const changes of [
       [put("one", "world", "x", 2)],
-      [clear("one")],
-      [clear("one"), put("one", "s", "i", 1)],
+      [clearSandbox("one")],
+      [clearSandbox("one"), put("one", "s", "i", 1)],
     ]) {
       await expect(a.commit("one", toPieces(changes))).rejects.toMatchObject({
         ...{ kind: "moved", message: "another node of the fleet owns sandbox one now", retry_after: 1 },
@@ -76,25 +76,25 @@ describe("the store of a fleet", () => {
   });
 
   it("lets any node take a sandbox whose lease Redis has lost [interfaces 15]", async () => {
-    const [a, b] = [await node("a"), await node("b")];
+    const [a, b] = [await openNode("a"), await openNode("b")];
     await a.commit("one", toPieces([put("one", "world", "x", 1)]));
     await redis.command("DEL", "understudy:{one}:lease");
     const seen = (await b.findLease("one"))!;
     expect(seen).toEqual({ session: "", url: "", epoch: "0" });
     expect(await b.claim("one", seen)).toBe(true);
     expect(b.owned.get("one")).toEqual({ epoch: 1, number: "" });
-    await b.commit("one", toPieces([clear("one"), put("one", "world", "x", 2)]));
+    await b.commit("one", toPieces([clearSandbox("one"), put("one", "world", "x", 2)]));
     expect(b.owned.get("one")).toEqual({ epoch: 1, number: "1" });
   });
 
   it("writes a sandbox in full if its state in Redis is too old [interfaces 15]", async () => {
-    const a = await node("a");
+    const a = await openNode("a");
     await a.commit("one", toPieces([put("one", "world", "x", 1)]));
     await redis.command("HSET", "understudy:{one}:lease", "number", "0");
     await expect(a.commit("one", toPieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
       ...{ kind: "behind", message: "the store has lost a part of sandbox one", retry_after: 1 },
     });
-    await a.commit("one", toPieces([clear("one"), put("one", "world", "z", 3)]));
+    await a.commit("one", toPieces([clearSandbox("one"), put("one", "world", "z", 3)]));
     expect(await readTexts(a, "one")).toEqual(["world z 3"]);
     expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
     await redis.command("HSET", "understudy:{one}:lease", "epoch", "0");
@@ -104,22 +104,23 @@ describe("the store of a fleet", () => {
   });
 
   it("lets an owner take back a sandbox that no node has taken over [interfaces 15]", async () => {
-    const [a, b] = [await node("a"), await node("b")];
+    const [a, b] = [await openNode("a"), await openNode("b")];
     for (const name of ["kept", "behind", "taken", "gone"])
       await a.commit(name, toPieces([put(name, "world", "x", 1)]));
     await redis.command("HSET", "understudy:{behind}:lease", "number", "0");
     await b.claim("taken", (await b.findLease("taken"))!);
     await redis.command("DEL", "understudy:{gone}:rows", "understudy:{gone}:lease");
     a.owner = { session: "a2", url: "http://a2" };
-    const again = (name: string, restarted = false) => a.reclaim(name, { lostSession: "a", restarted });
-    expect(await again("kept")).toBe("same");
-    expect(await again("behind")).toBe("behind");
-    expect(await again("taken")).toBe("fenced");
-    expect(await again("taken", true)).toBe("fenced");
-    expect(await again("never")).toBe("fenced");
-    expect(await again("gone")).toBe("fenced");
+    const reclaimAgain = (name: string, restarted = false) =>
+      a.reclaim(name, { lostSession: "a", restarted });
+    expect(await reclaimAgain("kept")).toBe("same");
+    expect(await reclaimAgain("behind")).toBe("behind");
+    expect(await reclaimAgain("taken")).toBe("fenced");
+    expect(await reclaimAgain("taken", true)).toBe("fenced");
+    expect(await reclaimAgain("never")).toBe("fenced");
+    expect(await reclaimAgain("gone")).toBe("fenced");
     // A Redis that has restarted has older data than the owner.
-    expect(await again("gone", true)).toBe("behind");
+    expect(await reclaimAgain("gone", true)).toBe("behind");
     expect([a.owned.get("kept"), a.owned.get("gone")]).toEqual([
       { epoch: 2, number: "1" },
       { epoch: 2, number: "1" },
@@ -129,15 +130,15 @@ describe("the store of a fleet", () => {
   });
 
   it("frees the name of a deleted sandbox, and lets its remaining keys expire [interfaces 15]", async () => {
-    const [a, b] = [await node("a"), await node("b")];
+    const [a, b] = [await openNode("a"), await openNode("b")];
     await a.commit("one", toPieces([put("one", "world", "x", 1)]));
-    await a.commit("one", toPieces([put("one", "world", "x", 2), clear("one")]));
+    await a.commit("one", toPieces([put("one", "world", "x", 2), clearSandbox("one")]));
     expect([await b.list(), await b.load("one"), await b.findLease("one"), a.owned.size]).toEqual([
       ...[[], [], undefined, 0],
     ]);
     expect(await redis.command("TTL", "understudy:{one}:lease")).toBeGreaterThan(0);
     // A sandbox that was never stored needs no removal.
-    await a.commit("never", toPieces([clear("never")]));
+    await a.commit("never", toPieces([clearSandbox("never")]));
     expect(await b.list()).toEqual([]);
     await b.commit("one", toPieces([put("one", "world", "y", 3)]));
     expect(b.owned.get("one")).toEqual({ epoch: 3, number: "1" });
@@ -146,7 +147,7 @@ describe("the store of a fleet", () => {
   });
 
   it("applies changes in order, those of a sandbox to its rows alone [interfaces 15]", async () => {
-    const a = await node("a");
+    const a = await openNode("a");
     await a.commit("two", toPieces([put("two", "world", "x", 1)]));
     await a.commit(
       "one",
@@ -163,7 +164,7 @@ describe("the store of a fleet", () => {
   });
 
   it("refuses sandboxes beyond its limit [interfaces 15]", async () => {
-    const a = await node("a");
+    const a = await openNode("a");
     a.limit = 2;
     await a.commit("one", toPieces([put("one", "world", "x", 1)]));
     await a.commit("two", toPieces([put("two", "world", "x", 1)]));
@@ -180,14 +181,14 @@ describe("the store of a fleet", () => {
   });
 
   it("adds a missing sandbox to the list again, and keeps the time of a listed one [interfaces 15]", async () => {
-    const a = await node("a");
+    const a = await openNode("a");
     await a.restoreToFleetList("one", 5);
     await a.restoreToFleetList("one", 9);
     expect(await redis.command("ZSCORE", "understudy:sandboxes", "one")).toBe("5");
   });
 
   it("knows since when Redis has been running [interfaces 15]", async () => {
-    const a = await node("a");
+    const a = await openNode("a");
     // The first node that sees a Redis assumes that it has always been running.
     expect(await a.readRunAge()).toBeGreaterThan(1_000_000);
     a.connection.run_id = "another";
@@ -196,7 +197,7 @@ describe("the store of a fleet", () => {
   });
 
   it("returns each of many rows once [interfaces 15]", async () => {
-    const a = await node("a");
+    const a = await openNode("a");
     const rows = Array.from({ length: 2500 }, (_, i) => put("one", "records/n", `n${i}`, i));
     await a.commit("one", toPieces(rows));
     const loaded = await a.load("one");
@@ -206,13 +207,13 @@ describe("the store of a fleet", () => {
 
   it("refuses a database of a newer version, and names another one [interfaces 15]", async () => {
     await redis.command("SET", "understudy:format", "99");
-    await expect(node("a")).rejects.toThrow(
+    await expect(openNode("a")).rejects.toThrow(
       `--store ${redis.url} was written by a newer Understudy (format 99, this one knows 2); update this node, or use another database of that Redis, as in ${redis.url}/1.`,
     );
     await redis.command("SET", "understudy:format", "2");
-    (await node("a")).connection.close();
+    (await openNode("a")).connection.close();
     await redis.command("DEL", "understudy:format");
-    await node("a");
+    await openNode("a");
     expect(await redis.command("GET", "understudy:format")).toBe("2");
   });
 });
@@ -221,10 +222,10 @@ describe("the store of a fleet while Redis restarts", () => {
   async function openStore() {
     const fake = await startFakeRedis();
     const answers: ((words: string[]) => ReturnType<NonNullable<typeof fake.answer>>)[] = [];
-    const usual = ([name, ...words]: string[]) =>
+    const answerUsually = ([name, ...words]: string[]) =>
       name === "GET" ? "2" : name === "EVALSHA" ? ["OK", 1, "1"] : name === "ZADD" ? 1 : words && undefined;
-    fake.answer = (words) => (words[0] === "EVALSHA" && answers.shift()?.(words)) || usual(words);
-    const store = await node("a", fake.url);
+    fake.answer = (words) => (words[0] === "EVALSHA" && answers.shift()?.(words)) || answerUsually(words);
+    const store = await openNode("a", fake.url);
     open.unshift(fake);
     return { fake, store, answers };
   }
@@ -258,7 +259,7 @@ describe("the store of a fleet while Redis restarts", () => {
       words[0] === "ZREM" && fake.listArguments("ZREM").length === 1
         ? new Error("LOADING it is")
         : answer!(words);
-    await store.commit("one", toPieces([clear("one")]));
+    await store.commit("one", toPieces([clearSandbox("one")]));
     expect(fake.listArguments("ZREM")).toHaveLength(2);
   });
 
@@ -276,7 +277,7 @@ describe("the store of a fleet while Redis restarts", () => {
     const fake = await startFakeRedis();
     open.unshift(fake);
     fake.answer = ([name]) => (name === "SET" ? new Error("READONLY You can't write") : undefined);
-    await expect(node("a", fake.url)).rejects.toThrow(
+    await expect(openNode("a", fake.url)).rejects.toThrow(
       `--store ${fake.url}: ${fake.url} refuses (READONLY You can't write).`,
     );
   });

@@ -81,7 +81,7 @@ describe("a restored sandbox", () => {
   });
 
   it("keeps a frozen clock, moves a running one on, and never goes back [interfaces 2]", async () => {
-    const clockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
+    const restoreClockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
       const { restorer, rows, plain, restoredSandboxes } = createRestorer(now);
       plain.world.clock = {
         mode,
@@ -96,10 +96,10 @@ describe("a restored sandbox", () => {
       await restorer.restoreRows("default", rows());
       return restoredSandboxes[0]!.savedState.value.world.clock;
     };
-    expect(await clockAt("frozen", 3000)).toEqual({ mode: "frozen", rate: 0, wall: 3000, at: 500 });
-    expect(await clockAt("real", 3000)).toEqual({ mode: "real", rate: 1, wall: 3000, at: 2500 });
-    expect(await clockAt("scaled", 3000)).toMatchObject({ at: 500 + 2000 * 60 });
-    expect(await clockAt("real", 400)).toEqual({ mode: "real", rate: 1, wall: 400, at: 500 });
+    expect(await restoreClockAt("frozen", 3000)).toEqual({ mode: "frozen", rate: 0, wall: 3000, at: 500 });
+    expect(await restoreClockAt("real", 3000)).toEqual({ mode: "real", rate: 1, wall: 3000, at: 2500 });
+    expect(await restoreClockAt("scaled", 3000)).toMatchObject({ at: 500 + 2000 * 60 });
+    expect(await restoreClockAt("real", 400)).toEqual({ mode: "real", rate: 1, wall: 400, at: 500 });
   });
 
   it("keeps the order of its snapshots, with unlisted ones last [interfaces 2]", async () => {

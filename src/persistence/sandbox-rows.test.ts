@@ -7,7 +7,7 @@ import type { RowChange } from "./store.ts";
 const { uploads } = createFakeUploads();
 
 /** The rows as `section/id` with their values; cleared sections as `clear ...`. */
-function written(before: SandboxImage | undefined, after: SandboxImage): Record<string, unknown> {
+function listWritten(before: SandboxImage | undefined, after: SandboxImage): Record<string, unknown> {
   return Object.fromEntries(
     [...listRowChanges(before, after)].map((change) => {
       expect(change.sandbox).toBe("default");
@@ -32,7 +32,7 @@ describe("the rows of a sandbox", () => {
     remove("n3");
     count();
     plain.world.requests = 5;
-    const rows = written(undefined, SandboxImage.capture(sandbox, uploads));
+    const rows = listWritten(undefined, SandboxImage.capture(sandbox, uploads));
     expect(Object.keys(rows)[0]).toBe("clear ");
     expect(rows).toEqual({
       "clear ": undefined,
@@ -67,7 +67,7 @@ describe("the rows of a sandbox", () => {
     });
     remove("n4");
     remove("n1");
-    const rows = written(before, SandboxImage.capture(sandbox, uploads));
+    const rows = listWritten(before, SandboxImage.capture(sandbox, uploads));
     expect(Object.keys(rows).toSorted()).toEqual(
       [...ALWAYS, "history/about", "records/notes/n1", "records/notes/n2", "records/notes/n4"].toSorted(),
     );
@@ -84,15 +84,15 @@ describe("the rows of a sandbox", () => {
     other.write("n2", "new");
     const image = SandboxImage.capture(one.sandbox, uploads);
     const expected = [...FIRST, "history/about", "records/notes/n2"].toSorted();
-    const again = written(image, SandboxImage.capture(other.sandbox, uploads));
+    const again = listWritten(image, SandboxImage.capture(other.sandbox, uploads));
     expect(Object.keys(again).toSorted()).toEqual(expected);
     const base = createRoot({ id: "n1", text: "of the fixture" });
     one.plain.source = { ...one.plain.source, buildRoot: () => base };
-    const refounded = written(image, SandboxImage.capture(one.sandbox, uploads));
+    const refounded = listWritten(image, SandboxImage.capture(one.sandbox, uploads));
     expect(Object.keys(refounded)).toEqual(expect.arrayContaining(["clear ", "sandbox/fixture"]));
     // Everything else is unchanged.
     expect(
-      Object.keys(written(image, SandboxImage.capture({ ...image.sandbox } as never, uploads))),
+      Object.keys(listWritten(image, SandboxImage.capture({ ...image.sandbox } as never, uploads))),
     ).toContain("clear ");
   });
 
@@ -102,7 +102,7 @@ describe("the rows of a sandbox", () => {
     plain.snapshots.set("a", plain.toValue());
     plain.snapshots.set("b", plain.toValue());
     const before = SandboxImage.capture(sandbox, uploads);
-    const first = written(undefined, before);
+    const first = listWritten(undefined, before);
     expect(first["sandbox/about"]).toMatchObject({ snapshots: ["a", "b"] });
     for (const row of ["world/facts", "world/windows", "world/uploads", "records/notes/n2"]) {
       expect(first[`snapshots/a/${row}`]).toEqual(first[row]);
@@ -111,14 +111,14 @@ describe("the rows of a sandbox", () => {
     plain.snapshots.delete("a");
     plain.snapshots.set("c", plain.toValue());
     const next = SandboxImage.capture(sandbox, uploads);
-    const rows = written(before, next);
+    const rows = listWritten(before, next);
     expect(Object.keys(rows).filter((place) => place.includes("snapshots/"))).toEqual([
       "clear snapshots/a/",
       ...["facts", "windows", "uploads"].map((id) => `snapshots/c/world/${id}`),
       ...["n2", "n3"].map((id) => `snapshots/c/records/notes/${id}`),
     ]);
     plain.snapshots.set("b", plain.toValue());
-    const replaced = Object.keys(written(next, SandboxImage.capture(sandbox, uploads)));
+    const replaced = Object.keys(listWritten(next, SandboxImage.capture(sandbox, uploads)));
     expect(replaced.filter((place) => place.includes("snapshots/"))).toEqual([
       "clear snapshots/b/",
       ...["facts", "windows", "uploads"].map((id) => `snapshots/b/world/${id}`),
@@ -140,9 +140,9 @@ describe("the rows of a sandbox", () => {
       [2, 0],
       [3, 0],
     ]);
-    const stories = (before: SandboxImage | undefined, after: SandboxImage) =>
-      Object.entries(written(before, after)).filter(([place]) => /^history\/\d/.test(place));
-    expect(stories(undefined, first)).toEqual([
+    const listHistoryRows = (before: SandboxImage | undefined, after: SandboxImage) =>
+      Object.entries(listWritten(before, after)).filter(([place]) => /^history\/\d/.test(place));
+    expect(listHistoryRows(undefined, first)).toEqual([
       ["history/1", { sequence: 1 }],
       ["history/2", { sequence: 2 }],
       ["history/3", { sequence: 3 }],
@@ -152,34 +152,34 @@ describe("the rows of a sandbox", () => {
       [3, 0],
       [4, 0],
     ]);
-    expect(stories(first, second)).toEqual([
+    expect(listHistoryRows(first, second)).toEqual([
       ["history/1", "gone"],
       ["history/2", { sequence: 2 }],
       ["history/4", { sequence: 4 }],
     ]);
-    expect(stories(second, second)).toEqual([]);
+    expect(listHistoryRows(second, second)).toEqual([]);
   });
 });
 
 describe("changes that are saved in pieces", () => {
-  const changes = (count: number): RowChange[] =>
+  const makeChanges = (count: number): RowChange[] =>
     Array.from({ length: count }, (_, i) => ({ sandbox: "a", section: "s", id: `${i}`, text: null }));
-  async function sizes(given: Iterable<RowChange>): Promise<number[]> {
+  async function countPieces(given: Iterable<RowChange>): Promise<number[]> {
     const all: number[] = [];
     for await (const piece of splitChanges(given)) all.push(piece.length);
     return all;
   }
 
   it("come in order, at most five hundred each [quality 2.8]", async () => {
-    const given = changes(1203);
+    const given = makeChanges(1203);
     const got: RowChange[] = [];
     for await (const piece of splitChanges(given)) {
       expect(piece.length).toBeLessThanOrEqual(500);
       got.push(...piece);
     }
     expect(got).toEqual(given);
-    expect(await sizes([])).toEqual([]);
-    expect((await sizes(changes(500))).reduce((sum, one) => sum + one, 0)).toBe(500);
+    expect(await countPieces([])).toEqual([]);
+    expect((await countPieces(makeChanges(500))).reduce((sum, one) => sum + one, 0)).toBe(500);
   });
 
   it("let requests run between them, also if each change takes long [quality 2.8]", async () => {
@@ -190,32 +190,36 @@ describe("changes that are saved in pieces", () => {
       if (goesOn) setImmediate(tick);
     };
     setImmediate(tick);
-    function* slow() {
-      for (const change of changes(3)) {
+    function* changeSlowly() {
+      for (const change of makeChanges(3)) {
         for (const end = performance.now() + 5; performance.now() < end; );
         yield change;
       }
     }
-    expect(await sizes(slow())).toEqual([1, 1, 1]);
+    expect(await countPieces(changeSlowly())).toEqual([1, 1, 1]);
     expect(turns).toBeGreaterThanOrEqual(3);
     goesOn = false;
   });
 });
 
 const findIdField = (collection: string) => ({ notes: "note_id", _timers: "id" })[collection];
-const row = (section: string, id: string, value: unknown) => ({ section, id, text: JSON.stringify(value) });
-const parseRows = (...rows: ReturnType<typeof row>[]) => parseSavedSandbox(findIdField, rows);
+const makeRow = (section: string, id: string, value: unknown) => ({
+  section,
+  id,
+  text: JSON.stringify(value),
+});
+const parseRows = (...rows: ReturnType<typeof makeRow>[]) => parseSavedSandbox(findIdField, rows);
 
 describe("a saved sandbox", () => {
   it("is assembled from its rows, each snapshot by its name [interfaces 2]", () => {
     expect(
       parseRows(
-        ...[row("sandbox", "about", { seed: 7 }), row("sandbox", "faults", { first: [] })],
-        ...[row("world", "facts", { draws: 1 }), row("world", "windows", [])],
-        ...[row("records/notes", "n1", { note_id: "n1" }), row("records/notes", "n2", null)],
-        ...[row("records/_timers", "t", { id: "t" }), row("records/notes", "n3", { note_id: "n3" })],
-        ...[row("snapshots/a/world", "facts", 2), row("snapshots/a/records/notes", "n1", null)],
-        row("snapshots/b/world", "facts", 3),
+        ...[makeRow("sandbox", "about", { seed: 7 }), makeRow("sandbox", "faults", { first: [] })],
+        ...[makeRow("world", "facts", { draws: 1 }), makeRow("world", "windows", [])],
+        ...[makeRow("records/notes", "n1", { note_id: "n1" }), makeRow("records/notes", "n2", null)],
+        ...[makeRow("records/_timers", "t", { id: "t" }), makeRow("records/notes", "n3", { note_id: "n3" })],
+        ...[makeRow("snapshots/a/world", "facts", 2), makeRow("snapshots/a/records/notes", "n1", null)],
+        makeRow("snapshots/b/world", "facts", 3),
       ),
     ).toStrictEqual({
       about: { seed: 7 },
@@ -237,23 +241,23 @@ describe("a saved sandbox", () => {
   });
 
   it("has a history if the row `about` is there [interfaces 10]", () => {
-    const entries = [row("history", "2", { sequence: 2 }), row("history", "3", { sequence: 3 })];
-    expect(parseRows(row("history", "about", { next: 4 }), ...entries)).toMatchObject({
+    const entries = [makeRow("history", "2", { sequence: 2 }), makeRow("history", "3", { sequence: 3 })];
+    expect(parseRows(makeRow("history", "about", { next: 4 }), ...entries)).toMatchObject({
       history: { about: { next: 4 }, entries: [{ sequence: 2 }, { sequence: 3 }] },
     });
     expect(parseRows(...entries)).not.toHaveProperty("history");
   });
 
   it.each([
-    [row("elsewhere", "x", 1), "elsewhere is unknown to this server"],
-    [row("records/unknown", "x", { id: "x" }), "records/unknown is unknown to this server"],
-    [row("records/notes/x", "x", 1), "records/notes/x is unknown to this server"],
-    [row("old/records/notes", "x", null), "old/records/notes is unknown to this server"],
-    [row("snapshots/a", "x", 1), "snapshots/a is unknown to this server"],
-    [row("old/snapshots/a/world", "x", 1), "old/snapshots/a/world is unknown to this server"],
-    [row("snapshots/a/elsewhere", "x", 1), "elsewhere is unknown to this server"],
+    [makeRow("elsewhere", "x", 1), "elsewhere is unknown to this server"],
+    [makeRow("records/unknown", "x", { id: "x" }), "records/unknown is unknown to this server"],
+    [makeRow("records/notes/x", "x", 1), "records/notes/x is unknown to this server"],
+    [makeRow("old/records/notes", "x", null), "old/records/notes is unknown to this server"],
+    [makeRow("snapshots/a", "x", 1), "snapshots/a is unknown to this server"],
+    [makeRow("old/snapshots/a/world", "x", 1), "old/snapshots/a/world is unknown to this server"],
+    [makeRow("snapshots/a/elsewhere", "x", 1), "elsewhere is unknown to this server"],
     [
-      row("records/notes", "n1", { note_id: "n2" }),
+      makeRow("records/notes", "n1", { note_id: "n2" }),
       "records/notes has under n1 a record with another note_id",
     ],
   ])("is refused for the row %j [interfaces 2]", (given, message) => {
@@ -261,7 +265,7 @@ describe("a saved sandbox", () => {
   });
 
   it("gives a record its id if it was saved when another field had it [interfaces 18]", () => {
-    const { present } = parseRows(row("records/notes", "n1", { id: "n1" }));
+    const { present } = parseRows(makeRow("records/notes", "n1", { id: "n1" }));
     expect(present.tables["notes"]).toEqual({ put: [{ note_id: "n1", id: "n1" }], removed: [] });
   });
 

@@ -38,7 +38,7 @@ function write({
   writeFileSync(files.database, bytes);
 }
 
-const age = (file: string, seconds: number) => utimesSync(file, seconds, seconds);
+const setAge = (file: string, seconds: number) => utimesSync(file, seconds, seconds);
 
 describe("a database file in the folder of --persist", () => {
   it("may be opened if it is our own, new or empty [interfaces 2]", () => {
@@ -100,7 +100,7 @@ describe("a database file in the folder of --persist", () => {
 
   it("has a fresh copy if that is not older than the database [quality 2.7]", () => {
     write();
-    age(files.database, 100);
+    setAge(files.database, 100);
     expect(files.hasFreshCopy()).toBe(false);
     writeFileSync(files.copy, "copy");
     for (const [seconds, isFresh] of [
@@ -108,7 +108,7 @@ describe("a database file in the folder of --persist", () => {
       [100, true],
       [101, true],
     ] as const) {
-      age(files.copy, seconds);
+      setAge(files.copy, seconds);
       expect(files.hasFreshCopy()).toBe(isFresh);
     }
   });
@@ -118,7 +118,7 @@ describe("a database file in the folder of --persist", () => {
     writeFileSync(`${files.database}-wal`, "wal");
     writeFileSync(`${files.database}-shm`, "shm");
     writeFileSync(files.copy, "copy");
-    age(files.copy, 1_700_000_000);
+    setAge(files.copy, 1_700_000_000);
     const aside = `${files.database}.damaged`;
     expect(files.setDamagedAside().message).toBe(
       `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}; the copy of 2023-11-14T22:13:20.000Z is used instead.`,
@@ -147,14 +147,18 @@ describe("a database file in the folder of --persist", () => {
 
   it("is refused with the name of the process that uses the folder, if known [interfaces 2]", () => {
     const holder = join(folder, "in-use-by.json");
-    const words = (who: string) =>
+    const describeInUse = (who: string) =>
       `${folder} is in use by ${who}; stop that server, or choose another folder with --persist.`;
-    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(words("another process"));
+    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(describeInUse("another process"));
     files.recordHolder();
     expect(JSON.parse(readFileSync(holder, "utf8"))).toEqual({ pid: process.pid, host: hostname() });
-    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(words(`process ${process.pid}`));
+    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(
+      describeInUse(`process ${process.pid}`),
+    );
     writeFileSync(holder, JSON.stringify({ pid: 7, host: "elsewhere" }));
-    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(words("process 7 on elsewhere"));
+    expect(files.toOpeningError({ code: "SQLITE_BUSY" }).message).toBe(
+      describeInUse("process 7 on elsewhere"),
+    );
     files.clearHolder();
     files.clearHolder();
     expect(existsSync(holder)).toBe(false);

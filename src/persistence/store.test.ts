@@ -78,17 +78,17 @@ const ADAPTERS = [
 ];
 
 /** Skips tests that need Redis with a message if the machine has none. */
-function needs(adapter: { name: string }, skip: (reason: string) => void): boolean {
+function requireRedis(adapter: { name: string }, skip: (reason: string) => void): boolean {
   if (adapter.name.startsWith("Redis") && !hasRedis) skip(NO_REDIS);
   return true;
 }
 
-const sorted = (rows: readonly Row[]) =>
+const sortRows = (rows: readonly Row[]) =>
   [...rows].sort((a, b) => (`${a.section}\0${a.id}` < `${b.section}\0${b.id}` ? -1 : 1));
 
 describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
   beforeEach(({ skip }) => {
-    needs(adapter, skip);
+    requireRedis(adapter, skip);
   });
   const { start, restart } = createStoreOpener(adapter);
 
@@ -105,11 +105,11 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
         [put("default", "snapshots/before/world", "facts", [1, 2])],
       ),
     );
-    const rows = sorted(await store.load("default"));
+    const rows = sortRows(await store.load("default"));
     expect(rows).toHaveLength(5);
     const again = await restart(store);
     expect(await again.list()).toEqual(["ci-42", "default"]);
-    const read = sorted(await again.load("default"));
+    const read = sortRows(await again.load("default"));
     expect(read.map(({ section, id, text }) => [section, id, JSON.parse(text)])).toEqual(
       rows.map(({ section, id, text }) => [section, id, JSON.parse(text)]),
     );
@@ -138,7 +138,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     const again = await restart(store);
     expect(await again.list()).toEqual(["a", "b", "c"]);
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "2" }]);
-    expect(sorted(await again.load("b")).map(({ section }) => section)).toEqual([
+    expect(sortRows(await again.load("b")).map(({ section }) => section)).toEqual([
       "snapshots/one-more/world",
       "world",
     ]);

@@ -14,7 +14,7 @@ const rows: Row[] = [
   { status: 503, user: "usr_dan", op: "models.list", tags: [] },
 ];
 
-const found = (typed: string) =>
+const listFound = (typed: string) =>
   rows
     .filter(
       createMatcher(
@@ -44,6 +44,6 @@ describe("the filter language", () => {
     ["nowhere:x", []],
     ["op:a(b", []],
   ])("finds with %s", (typed, expected) => {
-    expect(found(typed)).toEqual(expected);
+    expect(listFound(typed)).toEqual(expected);
   });
 });

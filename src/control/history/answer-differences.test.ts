@@ -9,27 +9,30 @@ const answer = (more: Partial<ComparedAnswer> & { body?: unknown } = {}): Compar
     ...others,
   };
 };
-const between = (first: Parameters<typeof answer>[0], second: Parameters<typeof answer>[0]) =>
+const compareFields = (first: Parameters<typeof answer>[0], second: Parameters<typeof answer>[0]) =>
   compareAnswers(answer(first), answer({ id: "req_2", ...second }));
 
 describe("the comparison with the answer to a repeated request", () => {
   it("ignores the request's id, its duration and the remaining rate [interfaces 10]", () => {
-    const headers = (id: string, rest: string) => [
+    const makeHeaders = (id: string, rest: string) => [
       ...["X-Request-Id", id, "Date", rest, "service-processing-ms", rest, "Connection", rest],
       ...["keep-alive", rest, "Content-Length", rest, "X-RateLimit-Remaining", rest],
     ];
-    const first = { body: { trace_id: "req_1" }, response_headers: headers("req_1", "9") };
-    const second = { body: { trace_id: "req_2" }, response_headers: headers("req_2", "8") };
-    expect(between(first, second)).toEqual([]);
+    const first = { body: { trace_id: "req_1" }, response_headers: makeHeaders("req_1", "9") };
+    const second = { body: { trace_id: "req_2" }, response_headers: makeHeaders("req_2", "8") };
+    expect(compareFields(first, second)).toEqual([]);
     // Only whole names pass.
-    const odd = (value: string) => ({ response_headers: ["update", value, "dates", value] });
-    expect(between(odd("a"), odd("b")).map(({ what }) => what)).toEqual(["header update", "header dates"]);
+    const makeOddHeaders = (value: string) => ({ response_headers: ["update", value, "dates", value] });
+    expect(compareFields(makeOddHeaders("a"), makeOddHeaders("b")).map(({ what }) => what)).toEqual([
+      "header update",
+      "header dates",
+    ]);
   });
 
   it("lists status and headers, null for a missing one, with secrets masked [interfaces 10]", () => {
     const first = { status: 200, response_headers: ["ETag", "a", "Set-Cookie", "s=1"] };
     const second = { status: 404, response_headers: ["etag", "b", "Location", "/x"] };
-    expect(between(first, second)).toEqual([
+    expect(compareFields(first, second)).toEqual([
       { what: "status", before: 200, after: 404 },
       { what: "header etag", before: "a", after: "b" },
       { what: "header set-cookie", before: "***", after: null },
@@ -56,24 +59,30 @@ describe("the comparison with the answer to a repeated request", () => {
     [{ a: {} }, { a: 1 }, [{ what: "body.a", before: {}, after: 1 }]],
     [{ password: "a" }, { password: "b" }, [{ what: "body.password", before: "***", after: "***" }]],
   ])("lists the differences of the bodies %j and %j [interfaces 10]", (was, is, differences) => {
-    expect(between({ body: was }, { body: is })).toEqual(differences);
+    expect(compareFields({ body: was }, { body: is })).toEqual(differences);
   });
 
   it("compares texts, digests of streams, and missing bodies [interfaces 10]", () => {
-    const text = (response_body: string | undefined) => ({ response_body });
-    expect(between(text("a,b"), text("a,c"))).toEqual([{ what: "body", before: "a,b", after: "a,c" }]);
-    expect(between(text(""), text(undefined))).toEqual([]);
-    expect(between(text("a"), text(undefined))).toEqual([{ what: "body", before: "a", after: null }]);
+    const makeText = (response_body: string | undefined) => ({ response_body });
+    expect(compareFields(makeText("a,b"), makeText("a,c"))).toEqual([
+      { what: "body", before: "a,b", after: "a,c" },
+    ]);
+    expect(compareFields(makeText(""), makeText(undefined))).toEqual([]);
+    expect(compareFields(makeText("a"), makeText(undefined))).toEqual([
+      { what: "body", before: "a", after: null },
+    ]);
     const stream = (sha256: string) => ({ streamed: { bytes: 1, sha256 }, response_body: "kept" });
-    expect(between(stream("x"), stream("x"))).toEqual([]);
-    expect(between(stream("x"), stream("y"))).toEqual([{ what: "body", before: "x", after: "y" }]);
-    expect(between({ ...stream("x"), streamed: "cut" }, { ...stream("x"), streamed: "cut" })).toEqual([]);
+    expect(compareFields(stream("x"), stream("x"))).toEqual([]);
+    expect(compareFields(stream("x"), stream("y"))).toEqual([{ what: "body", before: "x", after: "y" }]);
+    expect(compareFields({ ...stream("x"), streamed: "cut" }, { ...stream("x"), streamed: "cut" })).toEqual(
+      [],
+    );
   });
 
   it("stops after a hundred differences [interfaces 10]", () => {
     const body = (value: number) =>
       Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`f${i}`, value]));
-    const found = between({ body: body(1) }, { status: 500, body: body(2) });
+    const found = compareFields({ body: body(1) }, { status: 500, body: body(2) });
     expect([found.length, found[0]!.what, found.at(-1)!.what]).toEqual([100, "status", "body.f98"]);
   });
 });

@@ -71,13 +71,13 @@ describe("a request that is repeated in a sandbox of another node", () => {
   it("is refused with a reason if its body is truncated or its answer is missing [interfaces 10]", async () => {
     const server = { sendToSelf: createSendToSelf(() => ({ host: "127.0.0.1", port: 1 })) } as ControlServer;
     const target = new RemoteSandbox("there", server, {});
-    const repeated = (more: object) =>
+    const repeatEntry = (more: object) =>
       repeatRequest({ ...entry, ...more } as unknown as JournalEntry, { server, target, rule: undefined });
     const advice = "; repeat the entry of a newer request, or send the request yourself.";
-    await expect(repeated({ request_bytes: 5 })).rejects.toThrow(
+    await expect(repeatEntry({ request_bytes: 5 })).rejects.toThrow(
       `The journal does not keep the body of req_1, which was too long${advice}`,
     );
-    await expect(repeated({ request_body: undefined, request_bytes: 0 })).rejects.toThrow(
+    await expect(repeatEntry({ request_body: undefined, request_bytes: 0 })).rejects.toThrow(
       `The server gave no answer to the repeated request${advice}`,
     );
   });

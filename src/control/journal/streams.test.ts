@@ -19,7 +19,7 @@ class Log {
   readonly listeners = new Set<() => void>();
   add(more: object = {}) {
     this.lastSequence += 1;
-    this.kept.push({ ...entry(this.lastSequence), ...more });
+    this.kept.push({ ...makeEntry(this.lastSequence), ...more });
     this.tell();
     return this.kept.at(-1)!;
   }
@@ -43,7 +43,7 @@ class Log {
   };
 }
 
-const entry = (sequence: number) => ({
+const makeEntry = (sequence: number) => ({
   ...{ id: `e_${sequence}`, sequence, at: 0, operation: null, method: "GET", path: "/v1/x", query: "a=1" },
   ...{ status: 200, code: null, duration_ms: 1, principal: null, api_key: null, decision: "ok", reasons: [] },
   ...{
@@ -81,7 +81,7 @@ function follow(log: Log, kind: Kind, after: number | undefined, matches = (_: o
   };
   return { next, leave: () => leaving.abort(), forget };
 }
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const waitForTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it.each<Kind>(["journal", "history"])(
   "the %s is followed from its end, or from a position [interfaces 10]",
@@ -92,7 +92,7 @@ it.each<Kind>(["journal", "history"])(
     const fresh = follow(log, kind, undefined);
     expect(await fresh.next()).toBe(`: the ${kind} of this sandbox`);
     const coming = fresh.next();
-    await settled();
+    await waitForTurn();
     expect(log.listeners.size).toBe(1);
     log.add();
     expect(await coming).toBe("id: 3\ne_3");
@@ -107,7 +107,7 @@ it.each<Kind>(["journal", "history"])(
     const ahead = follow(log, kind, 99);
     await ahead.next();
     const more = ahead.next();
-    await settled();
+    await waitForTurn();
     log.add();
     expect(await more).toBe("id: 4\ne_4");
   },
@@ -125,13 +125,13 @@ it.each<Kind>(["journal", "history"])(
     expect(await late.next()).toBe("id: 4\ne_4");
     expect(await late.next()).toBe("id: 5\ne_5");
     const ending = late.next();
-    await settled();
+    await waitForTurn();
     log.close();
     expect(await ending).toBe("end");
     const left = follow(new Log(), kind, undefined);
     await left.next();
     const waiting = left.next();
-    await settled();
+    await waitForTurn();
     left.leave();
     expect(await waiting).toBe("end");
   },
@@ -146,7 +146,7 @@ it("the journal's stream has the entries that match, and continues after a clear
   log.add();
   log.clear();
   const next = even.next();
-  await settled();
+  await waitForTurn();
   log.add();
   expect(await next).toBe("id: 6\ne_6");
 });
@@ -204,8 +204,8 @@ it("a page gets all stored entries, then new ones, and is notified when to drop 
   };
   const next = live();
   const first = (await next())!;
-  const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-  expect(first.received).toEqual([true, upTo(1, 250), [], 7]);
+  const countUp = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  expect(first.received).toEqual([true, countUp(1, 250), [], 7]);
   expect(first.first).toEqual({
     ...{ id: "e_1", seq: 1, sequence: 1, at: "1970-01-01T00:00:00.000Z", operation: null, method: "GET" },
     ...{ path: "/v1/x", query: "a=1", status: 200, code: null, duration_ms: 1, principal: null },
@@ -215,7 +215,7 @@ it("a page gets all stored entries, then new ones, and is notified when to drop 
   const second = (await next())!;
   expect(second.received).toEqual([false, [251], ["e_1"], 7]);
   const coming = next();
-  await settled();
+  await waitForTurn();
   expect([journal.listeners.size, history.listeners.size]).toEqual([1, 1]);
   changing.revision = ++revision;
   history.tell();
@@ -226,11 +226,11 @@ it("a page gets all stored entries, then new ones, and is notified when to drop 
   expect((await live(`other-0.250`)())!.received[0]).toBe(true);
   expect((await live(`${first.id}x`)())!.received[0]).toBe(true);
   const cleared = next();
-  await settled();
+  await waitForTurn();
   journal.clear();
   expect((await cleared)!.received).toEqual([true, [], ["e_1"], 7]);
   const end = next();
-  await settled();
+  await waitForTurn();
   leaving.abort();
   expect(await end).toBeUndefined();
   expect(await live()()).toBeUndefined();
@@ -242,7 +242,7 @@ it("the stream of a deleted sandbox ends [interfaces 11]", async () => {
   const pieces = streamLive(createSandbox(journal, history), undefined, signal)[Symbol.asyncIterator]();
   await pieces.next();
   const end = pieces.next();
-  await settled();
+  await waitForTurn();
   journal.close();
   expect((await end).done).toBe(true);
 });
@@ -266,15 +266,15 @@ it.each(["", "x1", "1x", "-1", "1.5", "1234567890123456"])(
 
 it("lists begin with the newest matching entry [interfaces 4]", () => {
   const log = { entries: () => [1, 2, 3, 4, 5].map((n) => ({ at: n * 86_400_000 })), dropped: 9 };
-  const listed = (since: string | undefined, limit: number, matches = (_: { at: number }) => true) =>
+  const listNewest = (since: string | undefined, limit: number, matches = (_: { at: number }) => true) =>
     listNewestFirst(log, { since, limit }, { matches, render: ({ at }) => at / 86_400_000 });
-  expect(listed(undefined, 100)).toEqual({ entries: [5, 4, 3, 2, 1], total: 5, dropped: 9 });
-  expect(listed(undefined, 2)).toEqual({ entries: [5, 4], total: 5, dropped: 9 });
-  expect(listed("1970-01-04", 1)).toEqual({ entries: [5], total: 3, dropped: 9 });
-  expect(listed("1970-01-04", 9, ({ at }) => at < 5 * 86_400_000)).toEqual({
+  expect(listNewest(undefined, 100)).toEqual({ entries: [5, 4, 3, 2, 1], total: 5, dropped: 9 });
+  expect(listNewest(undefined, 2)).toEqual({ entries: [5, 4], total: 5, dropped: 9 });
+  expect(listNewest("1970-01-04", 1)).toEqual({ entries: [5], total: 3, dropped: 9 });
+  expect(listNewest("1970-01-04", 9, ({ at }) => at < 5 * 86_400_000)).toEqual({
     entries: [4, 3],
     total: 2,
     dropped: 9,
   });
-  expect(() => listed("soon", 1)).toThrow("since must be a date such as 2026-03-15, or a time");
+  expect(() => listNewest("soon", 1)).toThrow("since must be a date such as 2026-03-15, or a time");
 });

@@ -16,7 +16,7 @@ const KNOWN: MatchableWords = {
 };
 
 /** An entry from text such as `models.list 200`, and further fields. */
-function entry(sequence: number, line: string, more: object = {}): JournalEntry {
+function makeEntry(sequence: number, line: string, more: object = {}): JournalEntry {
   const [operation, status] = line.split(" ");
   return {
     ...{ id: `req_${sequence}`, sequence, at: Date.parse("2026-03-15T12:00:00Z") + sequence },
@@ -25,15 +25,15 @@ function entry(sequence: number, line: string, more: object = {}): JournalEntry 
     ...more,
   } as unknown as JournalEntry;
 }
-const journal = (...lines: string[]) => lines.map((line, i) => entry(i + 1, line));
-const counted = (match: EntryMatch, count: Count, entries: readonly JournalEntry[]) =>
+const makeJournal = (...lines: string[]) => lines.map((line, i) => makeEntry(i + 1, line));
+const verifyCount = (match: EntryMatch, count: Count, entries: readonly JournalEntry[]) =>
   createCountVerifier({ match, count }, KNOWN)(entries);
-const sequenced = (steps: string[], entries: readonly JournalEntry[], strict = false) =>
+const verifySequence = (steps: string[], entries: readonly JournalEntry[], strict = false) =>
   createSequenceVerifier({ sequence: steps.map((operation) => ({ operation })), strict }, KNOWN)(entries);
 const delivery = { event: "user.created", webhook_id: "wh_ops", attempt: 2 };
 
 describe("verify of a number of requests", () => {
-  const three = journal("models.list 200", "models.list 404", "threads.delete 200");
+  const three = makeJournal("models.list 200", "models.list 404", "threads.delete 200");
 
   it.each<[Count, boolean, boolean]>([
     [2, true, false],
@@ -45,7 +45,7 @@ describe("verify of a number of requests", () => {
     [{ max: 1 }, false, true],
     [{ min: 1, max: 3 }, true, false],
   ])("answers, for two requests and the count %j: %j [interfaces 4]", (count, ok, hopeless) => {
-    const found = counted({ operation: "models.list" }, count, three);
+    const found = verifyCount({ operation: "models.list" }, count, three);
     expect([found.ok, found.found, found.hopeless ?? false]).toEqual([ok, 2, hopeless]);
     // The nearest entries help only if too few requests were found.
     expect(found.nearest.length).toBe(ok || hopeless ? 0 : 1);
@@ -53,15 +53,19 @@ describe("verify of a number of requests", () => {
 
   it("lists the nearest entries first: a wrong operation, path or event outweighs three other differences [interfaces 4]", () => {
     const entries = [
-      entry(1, "threads.delete 200"),
-      entry(2, "webhooks.list 500", { code: "HTTP_500" }),
-      entry(3, "webhooks.list 500", { code: "HTTP_500" }),
-      entry(4, "webhooks.list 200", { code: null }),
-      entry(5, "threads.delete 404", { code: "RESOURCE_NOT_FOUND", method: "DELETE", principal: "usr_ada" }),
-      entry(6, "threads.delete 200", { delivery }),
+      makeEntry(1, "threads.delete 200"),
+      makeEntry(2, "webhooks.list 500", { code: "HTTP_500" }),
+      makeEntry(3, "webhooks.list 500", { code: "HTTP_500" }),
+      makeEntry(4, "webhooks.list 200", { code: null }),
+      makeEntry(5, "threads.delete 404", {
+        code: "RESOURCE_NOT_FOUND",
+        method: "DELETE",
+        principal: "usr_ada",
+      }),
+      makeEntry(6, "threads.delete 200", { delivery }),
     ];
     const match = { operation: "webhooks.*", status: 404, code: "RESOURCE_NOT_FOUND", method: "delete" };
-    const { nearest } = counted({ ...match, principal: "usr_ada" }, 1, entries);
+    const { nearest } = verifyCount({ ...match, principal: "usr_ada" }, 1, entries);
     // First the entry with one difference that counts three, then those with four, newest first, then the one with six.
     expect(nearest.map(({ id }) => id)).toEqual(["req_5", "req_4", "req_3", "req_2", "req_1"]);
     expect(nearest[0]).toEqual({
@@ -78,8 +82,8 @@ describe("verify of a number of requests", () => {
   });
 
   it("lists at most five entries [interfaces 4]", () => {
-    const many = journal(...Array.from({ length: 9 }, () => "models.list 200"));
-    const { nearest } = counted({ operation: "threads.delete" }, 1, many);
+    const many = makeJournal(...Array.from({ length: 9 }, () => "models.list 200"));
+    const { nearest } = verifyCount({ operation: "threads.delete" }, 1, many);
     expect(nearest.map(({ id }) => id)).toEqual(["req_9", "req_8", "req_7", "req_6", "req_5"]);
   });
 
@@ -105,20 +109,23 @@ describe("verify of a number of requests", () => {
   ])(
     "compares the match %j with the entry %j and lists the differences [interfaces 14]",
     (match, more, differences) => {
-      const { ok, nearest } = counted(match, 1, [entry(1, "models.list 200", more)]);
+      const { ok, nearest } = verifyCount(match, 1, [makeEntry(1, "models.list 200", more)]);
       expect([ok, nearest[0]?.differences ?? []]).toEqual([differences.length === 0, differences]);
     },
   );
 
   it("never lists a request for a delivery's match, or a delivery for a request's [interfaces 14]", () => {
-    expect(counted({ attempt: 1 }, 1, journal("models.list 200")).nearest).toEqual([]);
-    expect(counted({ status: 404 }, 1, [entry(1, "models.list 200", { delivery })]).nearest).toEqual([]);
+    expect(verifyCount({ attempt: 1 }, 1, makeJournal("models.list 200")).nearest).toEqual([]);
+    expect(verifyCount({ status: 404 }, 1, [makeEntry(1, "models.list 200", { delivery })]).nearest).toEqual(
+      [],
+    );
   });
 });
 
 describe("verify of a sequence", () => {
   const [M, D, R] = ["models.list", "threads.delete", "departments.reparent"];
-  const came = (...operations: string[]) => journal(...operations.map((operation) => `${operation} 200`));
+  const makeOperations = (...operations: string[]) =>
+    makeJournal(...operations.map((operation) => `${operation} 200`));
 
   it.each<[string[], string[], boolean, string | undefined]>([
     [[M, D], [M, D], true, undefined],
@@ -135,27 +142,33 @@ describe("verify of a sequence", () => {
       "step 3 of 3 is missing: req_2 is followed by req_3, which it does not match",
     ],
   ])("answers, if strict, %j for %j [interfaces 11]", (steps, operations, strict, why) => {
-    const found = sequenced(steps, came(...operations), strict);
+    const found = verifySequence(steps, makeOperations(...operations), strict);
     expect([found.ok, found.why]).toEqual([why === undefined, why]);
     if (why === undefined) expect(found).toEqual({ ok: true, found: steps.length, nearest: [] });
   });
 
   it("allows other entries in between unless it is strict, and the reason names none of them [interfaces 11]", () => {
-    expect(sequenced([M, D, M], came(M, D, D, M))).toEqual({ ok: true, found: 3, nearest: [] });
-    expect(sequenced([M, D, R], came(M, D, D, M))).toMatchObject({
+    expect(verifySequence([M, D, M], makeOperations(M, D, D, M))).toEqual({
+      ok: true,
+      found: 3,
+      nearest: [],
+    });
+    expect(verifySequence([M, D, R], makeOperations(M, D, D, M))).toMatchObject({
       ...{ ok: false, found: 2 },
       why: "step 3 of 3 is missing: it matches no entry after req_2",
     });
   });
 
   it("searches the nearest entries only after the previous step [interfaces 11]", () => {
-    const { nearest } = sequenced([M, D], came(R, M, R));
+    const { nearest } = verifySequence([M, D], makeOperations(R, M, R));
     expect(nearest.map(({ id }) => id)).toEqual(["req_3"]);
   });
 
   it("names the step in which a problem is [interfaces 4]", () => {
-    expect(() => sequenced([M, "zzz"], [])).toThrow('sequence[1].operation "zzz" matches no operation');
-    expect(() => counted({ operation: "zzz" }, 1, [])).toThrow('match.operation "zzz" matches no operation');
+    expect(() => verifySequence([M, "zzz"], [])).toThrow('sequence[1].operation "zzz" matches no operation');
+    expect(() => verifyCount({ operation: "zzz" }, 1, [])).toThrow(
+      'match.operation "zzz" matches no operation',
+    );
   });
 });
 

@@ -88,11 +88,11 @@ describe("a binding with an unknown name", () => {
 });
 
 it("a binding whose action is unusual for its method is named", () => {
-  const bindings = (action: string) =>
+  const makeBindings = (action: string) =>
     `openapi: a.yaml\noperations:\n  listNotes: { ${action}: threads }\n  getNote: { retrieve: threads }\n`;
-  expect(compile(NOTES, bindings("list")).warnings).toEqual([]);
+  expect(compile(NOTES, makeBindings("list")).warnings).toEqual([]);
   expect(
-    compile(NOTES, bindings("create")).warnings.map(({ line, message }) => `${line} ${message}`),
+    compile(NOTES, makeBindings("create")).warnings.map(({ line, message }) => `${line} ${message}`),
   ).toEqual([
     "3 GET /v1/notes is bound to `create`, which is usual for POST and PUT: is another operation meant?",
   ]);

@@ -44,7 +44,7 @@ describe("a chain of references", () => {
     }),
   };
   const ref = (at: number) => ({ $ref: `#/components/schemas/S${at}` });
-  const chain = (kind: string, length: number): string => {
+  const makeChain = (kind: string, length: number): string => {
     const schemas: Record<string, object> = { [`S${length}`]: { type: "object", required: ["id"] } };
     for (let at = 0; at < length; at++) schemas[`S${at}`] = link[kind]!(ref(at + 1), at);
     const content = { "application/json": { schema: ref(0) } };
@@ -56,7 +56,7 @@ describe("a chain of references", () => {
   it.each(["allOf", "oneOf", "$ref", "properties", "circles"])(
     "of 300 by %s is validated and generated without overflowing the stack [interfaces 18]",
     (kind) => {
-      const [operation] = compile(chain(kind, 300)).operations;
+      const [operation] = compile(makeChain(kind, 300)).operations;
       const { schema } = operation!.body as { schema: object };
       const validate = toValidator(schema);
       const isDirect = kind !== "properties" && kind !== "circles";
@@ -65,7 +65,7 @@ describe("a chain of references", () => {
   );
 
   it.each(["allOf", "oneOf", "$ref"])("of 20,000 by %s is refused with its place [interfaces 18]", (kind) => {
-    expect(describeCompileErrors(chain(kind, 20_000))).toMatch(
+    expect(describeCompileErrors(makeChain(kind, 20_000))).toMatch(
       /^a\.yaml:1:\d+: more than 1000 schemas are combined here, each by a reference within another/,
     );
   });
@@ -252,7 +252,7 @@ it("a document with another problem may have a bound beyond 2^53", () => {
 });
 
 describe("two operations that clash", () => {
-  const op = (id: string) => `{ operationId: ${id}, responses: {} }`;
+  const makeOperation = (id: string) => `{ operationId: ${id}, responses: {} }`;
 
   const read = (text: string) => {
     const { operations, warnings } = compile(text);
@@ -263,7 +263,7 @@ describe("two operations that clash", () => {
   };
 
   it("are served but for the later one if they have the same path, even with other parameter names", () => {
-    const text = `${HEAD}paths:\n  /a/{x}:\n    get: ${op("a")}\n  /a/{y}:\n    get: ${op("b")}\n`;
+    const text = `${HEAD}paths:\n  /a/{x}:\n    get: ${makeOperation("a")}\n  /a/{y}:\n    get: ${makeOperation("b")}\n`;
     expect(read(text)).toEqual([
       ["a /a/{x}"],
       ["7:5 GET /a/{y} is not served: GET /a/{x} is an operation on the same path"],
@@ -272,7 +272,7 @@ describe("two operations that clash", () => {
 
   it("are served if an operation of the reference has the id [interfaces 18]", () => {
     const binding = "x-understudy: { operations: { models.list: { answer: [] } } }\n";
-    const text = `${HEAD}${binding}paths:\n  /a:\n    get: ${op("models.list")}\n`;
+    const text = `${HEAD}${binding}paths:\n  /a:\n    get: ${makeOperation("models.list")}\n`;
     expect(read(text)).toEqual([
       ["getA /a"],
       [
@@ -284,12 +284,12 @@ describe("two operations that clash", () => {
   });
 
   it("keep their id if the reference has it for the same endpoint [interfaces 18]", () => {
-    const text = `${HEAD}paths:\n  /v1/models:\n    get: ${op("models.list")}\n`;
+    const text = `${HEAD}paths:\n  /v1/models:\n    get: ${makeOperation("models.list")}\n`;
     expect(read(text)).toEqual([["models.list /v1/models"], []]);
   });
 
   it("are both served if they have the same id, of which the later one gets another", () => {
-    const text = `${HEAD}paths:\n  /a:\n    get: ${op("a")}\n  /b:\n    get: ${op("a")}\n`;
+    const text = `${HEAD}paths:\n  /a:\n    get: ${makeOperation("a")}\n  /b:\n    get: ${makeOperation("a")}\n`;
     expect(read(text)).toEqual([
       ["a /a", "getB /b"],
       ["7:25 the operationId a is already used by GET /a, so GET /b is called getB"],
@@ -396,9 +396,9 @@ describe("a feature that is not supported", () => {
   });
 
   it("is named for a path whose own server, or an operation's, begins with /_ [interfaces 18]", () => {
-    const servers = (url: string) => `servers: [{ url: "${url}" }]`;
-    const own = `{ ${servers("/_a")}, get: { responses: {} }, put: { ${servers("/b")}, responses: {} } }`;
-    const operations = `{ ${servers("/c")}, get: { ${servers("/_d")}, responses: {} }, put: { ${servers("/_d")}, responses: {} } }`;
+    const makeServers = (url: string) => `servers: [{ url: "${url}" }]`;
+    const own = `{ ${makeServers("/_a")}, get: { responses: {} }, put: { ${makeServers("/b")}, responses: {} } }`;
+    const operations = `{ ${makeServers("/c")}, get: { ${makeServers("/_d")}, responses: {} }, put: { ${makeServers("/_d")}, responses: {} } }`;
     const text = `${HEAD}paths:\n  /own: ${own}\n  /operations: ${operations}\n`;
     const compiled = compile(text);
     expect(compiled.operations.map(({ path }) => path)).toEqual(["/b/own"]);
@@ -453,7 +453,7 @@ describe("a feature that is not supported", () => {
     expect(compile(text).warnings).toEqual([]);
   });
 
-  const answering = (content: string) =>
+  const makeAnswering = (content: string) =>
     `${HEAD}paths:\n  /v1/a:\n    get:\n      responses:\n        "200": { description: d, content: ${content} }\n`;
 
   it.each([
@@ -461,7 +461,7 @@ describe("a feature that is not supported", () => {
     ["application/xml", "{ schema: { type: object }, example: { a: 1 } }"],
     ["text/csv", "{ schema: { type: array, items: { type: object } } }"],
   ])("is named for an answer whose body is empty: %s: %s [interfaces 18]", (type, media) => {
-    const { warnings } = compile(answering(`{ ${type}: ${media} }`));
+    const { warnings } = compile(makeAnswering(`{ ${type}: ${media} }`));
     expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
       `7 not supported: an answer in ${type} without a text as its example (its body is empty)`,
     ]);
@@ -473,10 +473,10 @@ describe("a feature that is not supported", () => {
     "{ image/png: { schema: { type: string, format: binary } } }",
     "{ application/xml: { schema: { type: object } }, application/json: { schema: { type: object } } }",
   ])("is not named for an answer that has a body: %s [interfaces 18]", (content) => {
-    expect(compile(answering(content)).warnings).toEqual([]);
+    expect(compile(makeAnswering(content)).warnings).toEqual([]);
   });
 
-  const boundAnswer = (method: string, binding: string, type = "application/xml") =>
+  const makeBoundAnswer = (method: string, binding: string, type = "application/xml") =>
     `${HEAD}paths:\n  /v1/a/{id}:\n    ${method}:\n      operationId: op\n      responses:\n        "200": { description: d, content: { ${type}: { schema: { type: object } } } }\nx-understudy:\n  collections: { things: { schema: "#/components/schemas/Thing" } }\n  operations: { op: { ${binding} } }\ncomponents:\n  schemas: { Thing: { type: object, properties: { id: { type: string } } } }\n`;
 
   it.each([
@@ -487,7 +487,7 @@ describe("a feature that is not supported", () => {
   ])(
     "is named for the answer of a bound operation that is only XML: %s with `%s` [interfaces 18]",
     (method, binding, sent) => {
-      const { warnings } = compile(boundAnswer(method, binding));
+      const { warnings } = compile(makeBoundAnswer(method, binding));
       expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
         `8 not supported: an answer in application/xml of a bound operation (${sent})`,
       ]);
@@ -501,7 +501,7 @@ describe("a feature that is not supported", () => {
   ])(
     "is not named for a bound operation that has such an answer: %s in %s [interfaces 18]",
     (binding, type) => {
-      expect(compile(boundAnswer("get", binding, type)).warnings).toEqual([]);
+      expect(compile(makeBoundAnswer("get", binding, type)).warnings).toEqual([]);
     },
   );
 });

@@ -20,14 +20,14 @@ const entryFormat = createEntryFormat(Crate, {
   names: { crate_id: "id", owner_id: "owner" },
   more: { items: Type.Optional(Type.Integer()) },
 });
-const fits = (entry: object) => toValidator(entryFormat.schema)(entry);
+const fitsSchema = (entry: object) => toValidator(entryFormat.schema)(entry);
 const base = { toInstant: (iso: string) => Date.parse(iso) };
 
 describe("a fixture's record", () => {
   it("requires only what the factory cannot fill in, and refuses other keys [interfaces 5]", () => {
-    expect(fits({ id: "crate_a" })).toBe(true);
-    expect(fits({ id: "crate_a", owner: "usr_a", label: null, items: 3 })).toBe(true);
-    expect(fits({ id: "crate_a", packed_at: "2026-03-15T12:00:00Z" })).toBe(true);
+    expect(fitsSchema({ id: "crate_a" })).toBe(true);
+    expect(fitsSchema({ id: "crate_a", owner: "usr_a", label: null, items: 3 })).toBe(true);
+    expect(fitsSchema({ id: "crate_a", packed_at: "2026-03-15T12:00:00Z" })).toBe(true);
     for (const wrong of [
       {},
       { id: "box_a" },
@@ -38,7 +38,7 @@ describe("a fixture's record", () => {
       { id: "crate_a", opened_at: null },
       { id: "crate_a", packed_at: 5 },
     ])
-      expect(fits(wrong), JSON.stringify(wrong)).toBe(false);
+      expect(fitsSchema(wrong), JSON.stringify(wrong)).toBe(false);
   });
 
   it("becomes the record's fields, without the omitted ones [interfaces 5]", () => {

@@ -7,7 +7,7 @@ import { createInlineDocument } from "./user-document.ts";
 
 const ajv = new Ajv({ strict: false });
 
-function problems(text: string, schema: object): string[] {
+function listProblems(text: string, schema: object): string[] {
   const document = readDocument(text, { file: "a.yaml" });
   return checkDocument(document, ajv.compile(schema)).map(formatProblem);
 }
@@ -75,7 +75,7 @@ const scenario = {
   additionalProperties: false,
   properties: { name: { type: "string" }, rules: { type: "array", items: scenarioRule } },
 };
-const rule = (lines: string) => `name: x\nrules:\n  - id: r\n${lines.replace(/^/gm, "    ")}`;
+const toScenarioText = (lines: string) => `name: x\nrules:\n  - id: r\n${lines.replace(/^/gm, "    ")}`;
 
 describe("a message about a document", () => {
   it.each([
@@ -98,13 +98,13 @@ describe("a message about a document", () => {
       "a.yaml:1:1: the document may not have the key `colour`; it may have `id`, `name`, `plan`, `rate_limit` and `parent_id`",
     ],
   ])("reports the mistake in %j and its place [interfaces 5]", (text, expected) => {
-    expect(problems(`${text}\n`, { ...organization, required: [] })).toEqual([expected]);
+    expect(listProblems(`${text}\n`, { ...organization, required: [] })).toEqual([expected]);
   });
 
   it("points at the map for a missing key, at the key if it is not allowed, in the order of the text [interfaces 5]", () => {
     const text =
       "organizations:\n  - { name: Acme, plan: gold }\n  - id: org_b\n    rate_limt: 5\n    name: 7\n";
-    expect(problems(text, fixture)).toEqual([
+    expect(listProblems(text, fixture)).toEqual([
       "a.yaml:2:5: `organizations[0]` needs `id`",
       'a.yaml:2:25: `organizations[0].plan` must be "standard", "premium" or "enterprise", not the text "gold"',
       'a.yaml:4:5: `organizations[1]` may not have the key `rate_limt` (did you mean "rate_limit"?)',
@@ -113,9 +113,9 @@ describe("a message about a document", () => {
   });
 
   it("is absent for a valid document, and describes the right type otherwise [interfaces 5]", () => {
-    expect(problems("organizations: [{ id: org_a }]", fixture)).toEqual([]);
-    expect(problems("- 1", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not a list"]);
-    expect(problems("", fixture)).toEqual(["a.yaml:1:1: the document must be a map, but it is empty"]);
+    expect(listProblems("organizations: [{ id: org_a }]", fixture)).toEqual([]);
+    expect(listProblems("- 1", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not a list"]);
+    expect(listProblems("", fixture)).toEqual(["a.yaml:1:1: the document must be a map, but it is empty"]);
   });
 
   it("describes counts, lists, formats and patterns in plain words [interfaces 5]", () => {
@@ -164,7 +164,7 @@ describe("a message about a document", () => {
     const words = { type: "string", enum: ["reset", "hang"] };
     const properties = { wire: words, method: { const: "GET", type: "string" } };
     const schema = { type: "object", properties };
-    expect(problems("wire: {}\nmethod: 5\n", schema)).toEqual([
+    expect(listProblems("wire: {}\nmethod: 5\n", schema)).toEqual([
       'a.yaml:1:7: `wire` must be "reset" or "hang", not a map',
       'a.yaml:2:9: `method` must be "GET", not the number 5',
     ]);
@@ -172,63 +172,66 @@ describe("a message about a document", () => {
 
   it("shows the example of a schema without a title, not its pattern [interfaces 5]", () => {
     const id = { type: "string", pattern: "^usr_[a-z]+$", examples: ["usr_example"] };
-    expect(problems("user: 7up\n", { type: "object", properties: { user: id } })).toEqual([
+    expect(listProblems("user: 7up\n", { type: "object", properties: { user: id } })).toEqual([
       'a.yaml:1:7: `user` must be a text such as usr_example, not the text "7up"',
     ]);
   });
 
   it("is short, also for long values [interfaces 5]", () => {
     const long = "x".repeat(100_000);
-    const [first] = problems(`organizations: [{ id: a, plan: ${long}, ? ${long.slice(0, 900)} }]`, fixture);
+    const [first] = listProblems(
+      `organizations: [{ id: a, plan: ${long}, ? ${long.slice(0, 900)} }]`,
+      fixture,
+    );
     expect(first!.length).toBeLessThan(250);
     const many = Array.from({ length: 500 }, () => "  - { id: 5 }").join("\n");
-    expect(problems(`organizations:\n${many}`, fixture)).toHaveLength(20);
+    expect(listProblems(`organizations:\n${many}`, fixture)).toHaveLength(20);
   });
 });
 
 describe("a message about alternatives", () => {
   it("explains the branch that fits best, not all branches [interfaces 6]", () => {
-    expect(problems(rule("effect: { wire: rset }"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("effect: { wire: rset }"), scenario)).toEqual([
       'a.yaml:4:21: `rules[0].effect.wire` must be "reset", "hang" or "drip", not the text "rset" (did you mean "reset"?)',
     ]);
-    expect(problems(rule("effect: { error: X, dely: 5 }"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("effect: { error: X, dely: 5 }"), scenario)).toEqual([
       'a.yaml:4:25: `rules[0].effect` may not have the key `dely` (did you mean "delay"?)',
     ]);
-    expect(problems(rule("effect: { eror: X }"), scenario)).toContain(
+    expect(listProblems(toScenarioText("effect: { eror: X }"), scenario)).toContain(
       'a.yaml:4:15: `rules[0].effect` may not have the key `eror` (did you mean "error"?)',
     );
   });
 
   it("names every choice when none fits better [interfaces 6]", () => {
-    expect(problems(rule("effect: reset"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("effect: reset"), scenario)).toEqual([
       'a.yaml:4:13: `rules[0].effect` must be a map, not the text "reset"',
     ]);
-    expect(problems(rule("effect: {}"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("effect: {}"), scenario)).toEqual([
       "a.yaml:4:13: `rules[0].effect` needs `error` or `wire`",
     ]);
-    expect(problems(rule("sequence: [503, pas]"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("sequence: [503, pas]"), scenario)).toEqual([
       'a.yaml:4:21: `rules[0].sequence[1]` must be "pass", "fail" or an integer, not the text "pas" (did you mean "pass"?)',
     ]);
-    expect(problems(rule("effect: { error: X, delay: 5 minutes }"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("effect: { error: X, delay: 5 minutes }"), scenario)).toEqual([
       'a.yaml:4:32: `rules[0].effect.delay` must be a duration such as 200ms or an integer, not the text "5 minutes"',
     ]);
   });
 
   it("reports an unknown tag of a union, and checks the branch of a known one [interfaces 6]", () => {
-    expect(problems(rule("notify: { type: webhok, url: x }"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("notify: { type: webhok, url: x }"), scenario)).toEqual([
       'a.yaml:4:21: `rules[0].notify.type` must be "webhook" or "email", not the text "webhok" (did you mean "webhook"?)',
     ]);
-    expect(problems(rule("notify: { type: email, url: x }"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("notify: { type: email, url: x }"), scenario)).toEqual([
       "a.yaml:4:13: `rules[0].notify` needs `email`",
     ]);
   });
 
   it("reports keys that exclude each other [interfaces 6]", () => {
-    expect(problems(rule("sequence: [503]\ntimes: 2"), scenario)).toEqual([
+    expect(listProblems(toScenarioText("sequence: [503]\ntimes: 2"), scenario)).toEqual([
       "a.yaml:3:5: `rules[0]` may not have `sequence` and `times` together",
     ]);
     const oneOf = { oneOf: [{ required: ["times"] }, { required: ["every"] }] };
-    expect(problems("times: 2\nevery: 3", oneOf)).toEqual([
+    expect(listProblems("times: 2\nevery: 3", oneOf)).toEqual([
       "a.yaml:1:1: the document may have only one of `times` and `every`",
     ]);
   });
@@ -251,7 +254,7 @@ describe("a message about alternatives", () => {
       anyOf: [{ $ref: "#/$defs/text" }, { type: "integer" }],
       $defs: { text: { type: "string", minLength: 1 } },
     };
-    expect(problems("true", tree)).toContain("a.yaml:1:1: the document must be a text, not true");
+    expect(listProblems("true", tree)).toContain("a.yaml:1:1: the document must be a text, not true");
   });
 
   it("reports problems also for a schema with its own ajv instance [interfaces 6]", () => {
@@ -259,13 +262,13 @@ describe("a message about alternatives", () => {
     own.addSchema({ $id: "https://example.test/id", type: "string" });
     own.addKeyword({ keyword: "even", validate: (_: unknown, data: number) => data % 2 === 0 });
     const foreign = own.compile({ properties: { id: { $ref: "https://example.test/id" } } });
-    expect(checked("id: 5", foreign)).toEqual(["a.yaml:1:5: `id` must be a text"]);
-    expect(checked("n: 3", own.compile({ properties: { n: { even: true } } }))).toEqual([
+    expect(listChecked("id: 5", foreign)).toEqual(["a.yaml:1:5: `id` must be a text"]);
+    expect(listChecked("n: 3", own.compile({ properties: { n: { even: true } } }))).toEqual([
       'a.yaml:1:4: `n` must pass "even" keyword validation',
     ]);
   });
 
-  function checked(text: string, validate: ValidateFunction): string[] {
+  function listChecked(text: string, validate: ValidateFunction): string[] {
     return checkDocument(readDocument(text, { file: "a.yaml" }), validate).map(formatProblem);
   }
 });

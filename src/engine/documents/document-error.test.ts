@@ -28,12 +28,12 @@ describe("a document error", () => {
 
   it("keeps the caret visible in a long line, and removes control characters [interfaces 2]", () => {
     const text = `${"x".repeat(5_000)}\u001b[31my`;
-    const frame = (line: number, column: number) =>
+    const formatFrame = (line: number, column: number) =>
       new DocumentError([{ ...problem, line, column }], text).formatWithFrames().split("\n").slice(1);
-    expect(frame(1, 5_001).map((line) => line.length)).toEqual([59, 54]);
-    expect(frame(1, 5_001).join("")).not.toContain("\u001b");
-    expect(frame(7, 1)).toEqual([]);
-    expect(frame(0, 0)).toEqual([]);
+    expect(formatFrame(1, 5_001).map((line) => line.length)).toEqual([59, 54]);
+    expect(formatFrame(1, 5_001).join("")).not.toContain("\u001b");
+    expect(formatFrame(7, 1)).toEqual([]);
+    expect(formatFrame(0, 0)).toEqual([]);
   });
 
   it("contains at most twenty problems [interfaces 2]", () => {

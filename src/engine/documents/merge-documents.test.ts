@@ -140,7 +140,7 @@ describe("fixtures that extend another", () => {
         fc.property(tree, tree, (under, over) => {
           const once = mergeDocuments(under, over);
           const twice = mergeDocuments(once, over);
-          expect(withoutNulls(twice)).toEqual(withoutNulls(once));
+          expect(omitNulls(twice)).toEqual(omitNulls(once));
           expect(mergeDocuments(mergeDocuments(twice, over), over)).toEqual(mergeDocuments(twice, over));
         }),
       );
@@ -157,9 +157,9 @@ describe("fixtures that extend another", () => {
   });
 });
 
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+function omitNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(omitNulls);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(([, inner]) => inner !== null);
-  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutNulls(inner)]));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, omitNulls(inner)]));
 }

@@ -3,7 +3,7 @@ import { DocumentError, type DocumentProblem } from "./document-error.ts";
 import { readDocument } from "./read-document.ts";
 
 /** The problems of a text, one in each line. */
-function refusal(text: string, file = "a.yaml"): string[] {
+function readRefusal(text: string, file = "a.yaml"): string[] {
   try {
     readDocument(text, { file });
   } catch (error) {
@@ -13,9 +13,9 @@ function refusal(text: string, file = "a.yaml"): string[] {
   throw new Error(`was read: ${text}`);
 }
 
-const value = (text: string, file = "a.yaml") => readDocument(text, { file }).value;
+const readValue = (text: string, file = "a.yaml") => readDocument(text, { file }).value;
 
-const space = (name: string, place: string) =>
+const describeSpace = (name: string, place: string) =>
   `a.yaml:${place}: ${name} is here, which YAML does not take for a space; type an ordinary space, or quote the text`;
 
 describe("an unusual space", () => {
@@ -37,7 +37,7 @@ describe("an unusual space", () => {
     ["that is narrow", "name:\u202fA\n", "a narrow no-break space (U+202F)", "1:6"],
     ["of another width", "list:\n\u2003- id: a\n", "an unusual space (U+2003)", "2:1"],
   ])("%s is refused with its name and place [interfaces 2]", (_, text, name, place) => {
-    expect(refusal(text)[0]).toBe(space(name, place));
+    expect(readRefusal(text)[0]).toBe(describeSpace(name, place));
   });
 
   it("stays within texts, which may also begin with one [interfaces 5]", () => {
@@ -52,7 +52,7 @@ describe("an unusual space", () => {
       'd: "\u00a0- x"',
       "'\u00a0e': 1",
     ];
-    expect(value(text.join("\n"))).toEqual({
+    expect(readValue(text.join("\n"))).toEqual({
       a: "10\u00a0km",
       b: "\u3000東京\n-\u00a0one\n",
       c: ["\u3000東京", "Note:\u00a0x"],
@@ -99,13 +99,13 @@ describe("a merge conflict", () => {
     ["JSON", "a.json", '{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> other\n}\n', "2:1"],
     ["YAML with the last mark only", "a.yaml", "a: 1\nb: 3\n>>>>>>> other\n", "3:1"],
   ])("is refused with its place in %s [interfaces 2]", (_, file, text, place) => {
-    expect(refusal(text, file)).toEqual([
+    expect(readRefusal(text, file)).toEqual([
       `${file}:${place}: a merge conflict of Git is not resolved here; keep what is right, and delete the lines with <<<<<<<, ======= and >>>>>>>`,
     ]);
   });
 
   it("may be described in a text [interfaces 5]", () => {
-    expect(value("a: |\n  <<<<<<< HEAD\nb: <<<<<<< HEAD\n")).toEqual({
+    expect(readValue("a: |\n  <<<<<<< HEAD\nb: <<<<<<< HEAD\n")).toEqual({
       a: "<<<<<<< HEAD\n",
       b: "<<<<<<< HEAD",
     });
@@ -123,7 +123,7 @@ describe("a comment in JSON", () => {
     ["//", "1:20", '{"a": "\\\\", "b": 1 // c\n}'],
     ["//", "20002:3", `{\n${'"a": 1,\n'.repeat(20_000)}  // last\n}`],
   ])("that begins with %s is refused at %s [interfaces 2]", (comment, place, text) => {
-    expect(refusal(text, "a.json")).toEqual([
+    expect(readRefusal(text, "a.json")).toEqual([
       `a.json:${place}: JSON has no comments such as ${comment}; delete it, or write YAML, whose comments begin with #`,
     ]);
   });
@@ -132,7 +132,7 @@ describe("a comment in JSON", () => {
     ['{"a": "// x", "b": "\\" // y", "c": "http://h/*"}', { a: "// x", b: '" // y', c: "http://h/*" }],
     ["{ a: http://h } # see // there", { a: "http://h" }],
   ])("is not seen in %j [interfaces 5]", (text, expected) => {
-    expect(value(text, "a.json")).toEqual(expected);
+    expect(readValue(text, "a.json")).toEqual(expected);
   });
 });
 
@@ -151,13 +151,13 @@ describe("a template that is not filled in", () => {
     ["a section", "users:\n{{#users}}\n  - id: a\n{{/users}}\n", "{{#users}}", "2:1"],
     ["a value of JSON", '{"name": {{ name }} }', "{{ name }}", "1:10"],
   ])("is named, with its place: %s [interfaces 2]", (_, text, mark, place) => {
-    expect(refusal(text)[0]).toBe(
+    expect(readRefusal(text)[0]).toBe(
       `a.yaml:${place}: ${mark} belongs to a template that is not filled in yet; fill it in first, or quote it if it is a text`,
     );
   });
 
   it("is not what breaks a text that quotes one [interfaces 2]", () => {
-    expect(refusal('name: "{{ name }}" x\n')[0]).not.toContain("template");
-    expect(refusal("text: |\n  {{ name }}\n\nusers: [a\n")[0]).not.toContain("template");
+    expect(readRefusal('name: "{{ name }}" x\n')[0]).not.toContain("template");
+    expect(readRefusal("text: |\n  {{ name }}\n\nusers: [a\n")[0]).not.toContain("template");
   });
 });

@@ -9,7 +9,7 @@ import { createInlineDocument, locateProblem, throwProblems } from "./user-docum
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-function failure(text: string, file = "world.yaml"): DocumentError {
+function readFailure(text: string, file = "world.yaml"): DocumentError {
   try {
     readDocument(text, { file });
   } catch (error) {
@@ -19,32 +19,40 @@ function failure(text: string, file = "world.yaml"): DocumentError {
   throw new Error(`was read: ${text.slice(0, 80)}`);
 }
 
-const value = (text: string) => readDocument(text, { file: "world.yaml" }).value;
+const readValue = (text: string) => readDocument(text, { file: "world.yaml" }).value;
 
 describe("a document's values", () => {
   it("are the same from YAML and JSON [interfaces 5]", () => {
-    expect(value("a: [1, x, null, true, 0.5]\nb: { c: '2' }")).toEqual({
+    expect(readValue("a: [1, x, null, true, 0.5]\nb: { c: '2' }")).toEqual({
       a: [1, "x", null, true, 0.5],
       b: { c: "2" },
     });
-    expect(value('{\n\t"a": [1,\t2],\n\t"b": "\\ud83d\\ude00 \\/"\n}')).toEqual({ a: [1, 2], b: "😀 /" });
-    expect(value("")).toBeNull();
-    expect(value("\ufeffa: 1\r\n")).toEqual({ a: 1 });
+    expect(readValue('{\n\t"a": [1,\t2],\n\t"b": "\\ud83d\\ude00 \\/"\n}')).toEqual({ a: [1, 2], b: "😀 /" });
+    expect(readValue("")).toBeNull();
+    expect(readValue("\ufeffa: 1\r\n")).toEqual({ a: 1 });
   });
 
   it("stay as written for dates, `on` and `off`, and versions, also under a YAML 1.1 directive [interfaces 5]", () => {
     const text = "%YAML 1.1\n---\nat: 2026-03-15T12:00:00.000Z\nday: 2026-03-15\npreview: off\nsure: yes\n";
-    expect(value(text)).toEqual({
+    expect(readValue(text)).toEqual({
       at: "2026-03-15T12:00:00.000Z",
       day: "2026-03-15",
       preview: "off",
       sure: "yes",
     });
-    expect(value("1: a\n1.10: b\nnull: c\ntrue: d")).toEqual({ "1": "a", "1.10": "b", null: "c", true: "d" });
+    expect(readValue("1: a\n1.10: b\nnull: c\ntrue: d")).toEqual({
+      "1": "a",
+      "1.10": "b",
+      null: "c",
+      true: "d",
+    });
   });
 
   it("are copied for each use of an alias [interfaces 5]", () => {
-    const document = value("base: &b { tags: [x] }\none: *b\ntwo: *b") as Record<string, { tags: string[] }>;
+    const document = readValue("base: &b { tags: [x] }\none: *b\ntwo: *b") as Record<
+      string,
+      { tags: string[] }
+    >;
     document.one?.tags.push("changed");
     expect(document).toEqual({
       base: { tags: ["x"] },
@@ -54,7 +62,12 @@ describe("a document's values", () => {
   });
 
   it("are those of the nearest anchor before an alias, also inside an aliased part [interfaces 5]", () => {
-    expect(value("a: &o [&x 1, *x]\nb: &x 2\nc: *o\nd: *x")).toEqual({ a: [1, 1], b: 2, c: [1, 1], d: 2 });
+    expect(readValue("a: &o [&x 1, *x]\nb: &x 2\nc: *o\nd: *x")).toEqual({
+      a: [1, 1],
+      b: 2,
+      c: [1, 1],
+      d: 2,
+    });
   });
 
   it("equal what the yaml package wrote [interfaces 5]", () => {
@@ -71,8 +84,8 @@ describe("a document's values", () => {
     }));
     fc.assert(
       fc.property(tree, (written) => {
-        expect(value(JSON.stringify(written))).toEqual(written);
-        expect(value(stringify(written))).toEqual(written);
+        expect(readValue(JSON.stringify(written))).toEqual(written);
+        expect(readValue(stringify(written))).toEqual(written);
       }),
     );
   });
@@ -152,7 +165,7 @@ describe("a document", () => {
       "world.yaml:3:3: merge keys (<<) are not supported; write the fields out here",
     ],
   ])("refuses %j with its place [interfaces 2]", (text, expected) => {
-    expect(failure(text).format()).toBe(expected);
+    expect(readFailure(text).format()).toBe(expected);
   });
 
   it.each([
@@ -170,12 +183,12 @@ describe("a document", () => {
     ['{"a": 1} x', 10, "this is not allowed here; is a comma, a colon or a quote missing before it?"],
     ['{"a": "\\q"}', 8, "an unknown escape in a quoted text; write \\\\ for a backslash"],
   ])("reports the mistake in the JSON %j [interfaces 2]", (text, column, message) => {
-    expect(failure(text, "world.json").format()).toBe(`world.json:1:${column}: ${message}`);
+    expect(readFailure(text, "world.json").format()).toBe(`world.json:1:${column}: ${message}`);
   });
 
   it("is refused with several problems, at most twenty, one per line [interfaces 5]", () => {
     const twice = Array.from({ length: 60 }, (_, index) => `k${index % 30}: 1`).join("\n");
-    const problems = failure(twice).problems;
+    const problems = readFailure(twice).problems;
     expect(problems).toHaveLength(20);
     expect(problems.map((problem) => problem.line)).toEqual(
       Array.from({ length: 20 }, (_, index) => index + 31),
@@ -183,20 +196,20 @@ describe("a document", () => {
   });
 
   it("may nest 64 deep and no deeper, in every notation [interfaces 5]", () => {
-    expect(() => value("[".repeat(64) + "]".repeat(64))).not.toThrow();
-    expect(() => value(`${"- ".repeat(64)}x`)).not.toThrow();
+    expect(() => readValue("[".repeat(64) + "]".repeat(64))).not.toThrow();
+    expect(() => readValue(`${"- ".repeat(64)}x`)).not.toThrow();
     for (const text of [
       "[".repeat(65) + "]".repeat(65),
       `${"- ".repeat(65)}x`,
       `${'{"a":'.repeat(65)}1${"}".repeat(65)}`,
     ])
-      expect(failure(text).message).toBe("maps and lists are nested more than 64 deep");
+      expect(readFailure(text).message).toBe("maps and lists are nested more than 64 deep");
   });
 
   it.each(BOMBS.map((bomb) => [`${bomb.file}: ${bomb.name}`, bomb] as const))(
     "is refused if it is a bomb, %s [interfaces 5]",
     (_, bomb) => {
-      const error = failure(bomb.text(), bomb.file);
+      const error = readFailure(bomb.text(), bomb.file);
       expect(error.line).toBeGreaterThan(0);
       expect(error.message.length).toBeLessThan(200);
       expect(({} as Record<string, unknown>).polluted).toBeUndefined();
@@ -215,7 +228,7 @@ describe("a document", () => {
 
   it("is read up to the given limits, which are wider for a user's own file [interfaces 5]", () => {
     const large = Array.from({ length: 30_000 }, (_, index) => `- { id: dept_${index} }`).join("\n");
-    expect(failure(large).message).toMatch(/^the document is too large/);
+    expect(readFailure(large).message).toMatch(/^the document is too large/);
     expect(readDocument(large, { file: "own.yaml", limits: OWN_FILE_LIMITS }).value).toHaveLength(30_000);
     expect(() => readDocument("abc", { file: "a.yaml", limits: { maxBytes: 2 } })).toThrow(
       "larger than 2 bytes",
@@ -269,15 +282,15 @@ describe("a document", () => {
 
 describe("an inline document", () => {
   it("has the same limits as a text [interfaces 4]", () => {
-    const refused = (body: unknown) => () => createInlineDocument(body, { file: "fixture" });
-    expect(refused(JSON.parse('{"a":[{"__proto__":{"x":1}}]}'))).toThrow(
+    const refuseInline = (body: unknown) => () => createInlineDocument(body, { file: "fixture" });
+    expect(refuseInline(JSON.parse('{"a":[{"__proto__":{"x":1}}]}'))).toThrow(
       "the key `__proto__` is not allowed",
     );
-    expect(refused(JSON.parse("[".repeat(100_000) + "]".repeat(100_000)))).toThrow(
+    expect(refuseInline(JSON.parse("[".repeat(100_000) + "]".repeat(100_000)))).toThrow(
       "nested more than 64 deep",
     );
-    expect(refused(Array.from({ length: 200_001 }))).toThrow("too large");
-    expect(refused(JSON.parse("[".repeat(64) + "]".repeat(64)))).not.toThrow();
+    expect(refuseInline(Array.from({ length: 200_001 }))).toThrow("too large");
+    expect(refuseInline(JSON.parse("[".repeat(64) + "]".repeat(64)))).not.toThrow();
     const problems = (body: unknown) => {
       try {
         return createInlineDocument(body, { file: "fixture" });

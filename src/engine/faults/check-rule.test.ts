@@ -13,7 +13,7 @@ function listProblems(text: string): string[] {
   }
 }
 
-const rule = (text: string) => listProblems(`rules:\n  - ${text}\n`);
+const checkRuleText = (text: string) => listProblems(`rules:\n  - ${text}\n`);
 
 describe("a scenario file", () => {
   it("the example of the reference is accepted, key by key [interfaces 6]", () => {
@@ -92,7 +92,7 @@ rules:
   ])(
     "an unknown %s is refused with its place and the nearest right word [interfaces 6]",
     (_what, text, place, hint) => {
-      const [first] = rule(text);
+      const [first] = checkRuleText(text);
       expect(first).toMatch(new RegExp(`^s\\.yaml:${place}: `));
       expect(first).toContain(`(did you mean "${hint}"?)`);
     },
@@ -223,7 +223,7 @@ rules:
     ],
     ["a prototype", "{ match: { body: { __proto__: {} } }, effect: { status: 503 } }", "__proto__"],
   ])("%s is refused [interfaces 6]", (_what, text, message) => {
-    expect(rule(text).join("\n")).toContain(message);
+    expect(checkRuleText(text).join("\n")).toContain(message);
   });
 
   it("a file whose name no scenario can have is refused, unless it names itself [interfaces 6]", () => {
@@ -258,12 +258,12 @@ rules:
     "{ effect: { wire: drip, over: 5s, status: 500 } }",
     "{ probability: 0, effect: { status: 503 } }",
   ])("accepts %s [interfaces 6]", (text) => {
-    expect(rule(text)).toEqual([]);
+    expect(checkRuleText(text)).toEqual([]);
   });
 
   it("a path without wildcards limits the operations for which its code is checked [interfaces 6]", () => {
     const text = "{ match: { path: /v1/threads/thread_a }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }";
-    expect(rule(text).join()).toContain("threads.delete never answers DEPARTMENT_CYCLE_DETECTED");
+    expect(checkRuleText(text).join()).toContain("threads.delete never answers DEPARTMENT_CYCLE_DETECTED");
   });
 
   it("bombs and nonsense are refused quickly and with a message [interfaces 6]", () => {

@@ -68,11 +68,11 @@ const CALLS: Record<string, () => unknown> = {
   replaceScenario: () => {
     const [name] = faults.rules.scenarios;
     if (name !== undefined)
-      faults.rules.replaceScenario({ ...scenario(name), rules: scenario(name).rules.slice(1) });
+      faults.rules.replaceScenario({ ...getScenario(name), rules: getScenario(name).rules.slice(1) });
   },
 };
 let changes = 1;
-const scenario = (name: string) => understudy.scenarios.get(name);
+const getScenario = (name: string) => understudy.scenarios.get(name);
 
 it("every change of the saved state of faults increases their revision [interfaces 2]", async () => {
   const names = fc.constantFrom(...Object.keys(CALLS));

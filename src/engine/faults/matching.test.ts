@@ -101,14 +101,14 @@ describe("a rule", () => {
 });
 
 describe("an answer of a rule", () => {
-  const effectFor = async (effect: object, sent: object = {}, operation = "threads.delete") => {
+  const evaluateEffect = async (effect: object, sent: object = {}, operation = "threads.delete") => {
     const faults = createFaults(1);
     faults.add({ id: "f", match: { operation }, effect });
     return (await evaluateCall(faults, operation, sent)).injection?.effect;
   };
 
   it("keeps its headers if its status has no body [interfaces 6]", async () => {
-    expect(await effectFor({ status: 204, headers: { "x-mine": "1" } })).toEqual({
+    expect(await evaluateEffect({ status: 204, headers: { "x-mine": "1" } })).toEqual({
       kind: "raw",
       status: 204,
       headers: { "x-mine": "1" },
@@ -119,11 +119,11 @@ describe("an answer of a rule", () => {
 
   it("has the rule's headers in place of those of the same name in any case [interfaces 6]", async () => {
     const headers = { "retry-AFTER": "7", "x-mine": "1" };
-    expect((await effectFor({ error: "RATE_LIMIT_EXCEEDED", headers })) as object).toHaveProperty(
+    expect((await evaluateEffect({ error: "RATE_LIMIT_EXCEEDED", headers })) as object).toHaveProperty(
       "headers",
       headers,
     );
-    expect(await effectFor({ error: "RATE_LIMIT_EXCEEDED" })).toMatchObject({
+    expect(await evaluateEffect({ error: "RATE_LIMIT_EXCEEDED" })).toMatchObject({
       headers: { "Retry-After": "60" },
     });
   });
@@ -131,9 +131,9 @@ describe("an answer of a rule", () => {
   it("has details that name the organization of the request [interfaces 6]", async () => {
     const sent = { query: "org_id=org_wanted", organization: "org_present" };
     const effect = { error: "ORGANIZATION_ACCESS_DENIED" };
-    const wanted = await effectFor(effect, sent, "usage.retrieve_limits");
+    const wanted = await evaluateEffect(effect, sent, "usage.retrieve_limits");
     expect(wanted).toMatchObject({ details: { organization_id: "org_wanted" } });
-    const present = await effectFor(effect, { ...sent, query: "" }, "usage.retrieve_limits");
+    const present = await evaluateEffect(effect, { ...sent, query: "" }, "usage.retrieve_limits");
     expect(present).toMatchObject({ details: { organization_id: "org_present" } });
   });
 });

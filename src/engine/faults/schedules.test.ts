@@ -67,18 +67,18 @@ describe("a rule's schedule", () => {
         fc.boolean(),
         async (seed, traffic, probability, delayed) => {
           const delay = delayed ? { delay: { p50: 10, p99: 1000 } } : {};
-          const armed = () => {
+          const armRule = () => {
             const faults = createFaults(seed);
             faults.add({ id: "p", probability, effect: { status: 503, ...delay } });
             return faults;
           };
-          const busy = armed();
+          const busy = armRule();
           const seen = [];
           for (const operation of traffic) {
             const { injection } = await evaluateCall(busy, operation);
             if (operation === "threads.delete") seen.push(injection?.delay_ms ?? null);
           }
-          const quiet = armed();
+          const quiet = armRule();
           const alone = [];
           for (let i = 0; i < seen.length; i++) {
             alone.push((await evaluateCall(quiet, "threads.delete")).injection?.delay_ms ?? null);
@@ -109,17 +109,18 @@ describe("a rule about deliveries", () => {
   it("hits the deliveries of its event and no request [interfaces 6]", async () => {
     const faults = createFaults(1);
     faults.add({ id: "d", match: { event: "user.*", webhook: "wh_a" }, sequence: [500, "pass", 410] });
-    const delivery = (event: string, webhook_id: string) => faults.evaluateDelivery({ event, webhook_id });
+    const decideDelivery = (event: string, webhook_id: string) =>
+      faults.evaluateDelivery({ event, webhook_id });
     expect(await decideCall(faults, "threads.delete")).toBe("-");
-    expect(delivery("thread.deleted", "wh_a")).toBeUndefined();
-    expect(delivery("user.created", "wh_b")).toBeUndefined();
-    expect(delivery("user.created", "wh_a")).toMatchObject({
+    expect(decideDelivery("thread.deleted", "wh_a")).toBeUndefined();
+    expect(decideDelivery("user.created", "wh_b")).toBeUndefined();
+    expect(decideDelivery("user.created", "wh_a")).toMatchObject({
       decision: "fault:inline/d",
       answer: { response_code: 500 },
     });
-    expect(delivery("user.updated", "wh_a")).toBeUndefined();
-    expect(delivery("user.updated", "wh_a")).toMatchObject({ answer: { response_code: 410 } });
-    expect(delivery("user.updated", "wh_a")).toBeUndefined();
+    expect(decideDelivery("user.updated", "wh_a")).toBeUndefined();
+    expect(decideDelivery("user.updated", "wh_a")).toMatchObject({ answer: { response_code: 410 } });
+    expect(decideDelivery("user.updated", "wh_a")).toBeUndefined();
   });
 
   it("delays or breaks a delivery like a receiver [interfaces 6]", () => {

@@ -27,25 +27,25 @@ describe("a request's body", () => {
 
 describe("a request's JSON", () => {
   const json = { headers: { "content-type": "application/json" } };
-  const parsed = (text: string, maxValues?: number) =>
+  const parseText = (text: string, maxValues?: number) =>
     parseJson(json, toUtf8(text), { ...(maxValues !== undefined && { maxValues }) }).value;
-  const nested = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
+  const nestLists = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
 
   it("may nest a hundred levels deep, and no deeper [quality 2.11]", () => {
-    expect(JSON.stringify(parsed(nested(100)))).toBe(nested(100));
-    expect(JSON.stringify(parsed(nested(100, "{}").slice(1, -1)))).toBe(nested(99, "{}"));
-    for (const text of [nested(101), nested(100, "{}"), `${nested(50)}${"[".repeat(101)}`])
-      expect(() => parsed(text)).toThrow(expect.objectContaining({ code: "INVALID_JSON" }));
+    expect(JSON.stringify(parseText(nestLists(100)))).toBe(nestLists(100));
+    expect(JSON.stringify(parseText(nestLists(100, "{}").slice(1, -1)))).toBe(nestLists(99, "{}"));
+    for (const text of [nestLists(101), nestLists(100, "{}"), `${nestLists(50)}${"[".repeat(101)}`])
+      expect(() => parseText(text)).toThrow(expect.objectContaining({ code: "INVALID_JSON" }));
   });
 
   it("may have any number of brackets inside strings [quality 2.11]", () => {
     const texts = ["[{".repeat(200), `\\"${"[".repeat(200)}`, `\u00eb\u{1f600}${"{".repeat(200)}\\`];
-    for (const text of texts) expect(parsed(JSON.stringify([text]))).toEqual([text]);
+    for (const text of texts) expect(parseText(JSON.stringify([text]))).toEqual([text]);
   });
 
   it("is refused with too many keys and list entries [quality 2.11]", () => {
     const list = (count: number) => JSON.stringify(Array.from({ length: count }, () => "a,b"));
-    expect(parsed(list(50), 50)).toHaveLength(50);
-    expect(() => parsed(list(51), 50)).toThrow(expect.objectContaining({ code: "INVALID_JSON" }));
+    expect(parseText(list(50), 50)).toHaveLength(50);
+    expect(() => parseText(list(51), 50)).toThrow(expect.objectContaining({ code: "INVALID_JSON" }));
   });
 });

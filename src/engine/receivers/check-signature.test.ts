@@ -16,7 +16,8 @@ const BODY = Buffer.from(
 );
 const RIGHT = sign(SECRET, BODY);
 const HEX = RIGHT.slice("sha256=".length);
-const base64 = (bytes: Uint8Array | string) => createHmac("sha256", SECRET).update(bytes).digest("base64");
+const toBase64Hmac = (bytes: Uint8Array | string) =>
+  createHmac("sha256", SECRET).update(bytes).digest("base64");
 
 describe("the verdict on a signature", () => {
   const check = (header: string | string[] | undefined, body: Uint8Array = BODY) =>
@@ -38,12 +39,12 @@ describe("the verdict on a signature", () => {
     ["two headers joined by a proxy", `${RIGHT}, ${RIGHT}`, "repeated-header", /commas/],
     ["spaces around the value", ` ${RIGHT}`, "surrounding-space", /spaces/],
     ["no prefix", HEX, "no-prefix", /must start with "sha256="/],
-    ["no prefix, base64", base64(BODY), "no-prefix", /must start with/],
+    ["no prefix, base64", toBase64Hmac(BODY), "no-prefix", /must start with/],
     ["another prefix", `sha1=${HEX}`, "wrong-prefix", /starts with "sha1="/],
     ["an upper-case prefix", `SHA256=${HEX}`, "wrong-prefix", /lower case/],
     ["a colon after the prefix", `sha256:${HEX}`, "wrong-prefix", /then =/],
     ["an upper-case digest", `sha256=${HEX.toUpperCase()}`, "upper-case", /lowercase hex/],
-    ["base64", `sha256=${base64(BODY)}`, "wrong-encoding", /right digest in base64/],
+    ["base64", `sha256=${toBase64Hmac(BODY)}`, "wrong-encoding", /right digest in base64/],
     [
       "base64url",
       `sha256=${Buffer.from(HEX, "hex").toString("base64url")}`,
@@ -51,7 +52,7 @@ describe("the verdict on a signature", () => {
       /right digest in base64/,
     ],
     ["base64 of the hex", `sha256=${Buffer.from(HEX).toString("base64")}`, "wrong-encoding", /base64/],
-    ["base64 of something else", `sha256=${base64("other")}`, "wrong-encoding", /looks like base64/],
+    ["base64 of something else", `sha256=${toBase64Hmac("other")}`, "wrong-encoding", /looks like base64/],
     ["letters beyond f", `sha256=${"z".repeat(20)}`, "wrong-encoding", /not hex/],
     ["a cut digest", `sha256=${HEX.slice(0, 40)}`, "truncated", /40 of 64/],
     ["an empty digest", "sha256=", "wrong-length", /0 characters/],

@@ -8,7 +8,7 @@ const BARE = SECRET.slice(6);
 const TEXT =
   '{"event":"user.created","timestamp":"2026-03-15T12:01:00.000Z","webhook_id":"wh_1","delivery_id":"del_1"}';
 const BODY = Buffer.from(TEXT);
-const hex = (key: string | Uint8Array, bytes: string | Uint8Array = BODY, algorithm = "sha256") =>
+const toHexHmac = (key: string | Uint8Array, bytes: string | Uint8Array = BODY, algorithm = "sha256") =>
   createHmac(algorithm, key).update(bytes).digest("hex");
 const explain = (mine: string, given: { secret?: string; timestamp?: string } = {}) =>
   explainSignature({ secret: SECRET, body: BODY, mine, ...given });
@@ -36,7 +36,7 @@ describe("the explanation of a receiver's own digest [6.3]", () => {
     ["encoded", Buffer.from(SECRET).toString("base64"), /encoded in base64/],
   ];
   it.each(keys)("names the secret if the digest was made with a secret %s [6.3]", (_name, key, reason) => {
-    const found = explain(`sha256=${hex(key)}`);
+    const found = explain(`sha256=${toHexHmac(key)}`);
     expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
     expect(found.reason).toMatch(reason);
     expect(found.fix).toContain("whsec_ included");
@@ -44,14 +44,14 @@ describe("the explanation of a receiver's own digest [6.3]", () => {
   });
 
   it.each(keys)("is the same in listen for a digest made with a secret %s [interfaces 14]", (_name, key) => {
-    const header = `sha256=${hex(key)}`;
+    const header = `sha256=${toHexHmac(key)}`;
     const { reason, code } = explain(header);
     expect(checkSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
   });
 
   it("names a secret that was decoded from hex [6.3]", () => {
     const secret = "whsec_9b1d4f2c7a60e358";
-    const mine = `sha256=${hex(Buffer.from("9b1d4f2c7a60e358", "hex"))}`;
+    const mine = `sha256=${toHexHmac(Buffer.from("9b1d4f2c7a60e358", "hex"))}`;
     expect(explain(mine, { secret }).reason).toMatch(/decoded from hex/);
   });
 
@@ -91,7 +91,7 @@ describe("the explanation of a receiver's own digest [6.3]", () => {
   it.each(joined)(
     "names the other input of a digest over the body and %s [6.3]",
     (_name, signed, given, reason) => {
-      const found = explain(`sha256=${hex(SECRET, signed)}`, given);
+      const found = explain(`sha256=${toHexHmac(SECRET, signed)}`, given);
       expect(found.code).toBe("body-changed");
       expect(found.reason).toMatch(reason);
     },
@@ -141,25 +141,25 @@ describe("the explanation of a receiver's own digest [6.3]", () => {
   ];
   it.each(respelled)("names the other input of a digest over %s [6.3]", (_name, signed, reason) => {
     const body = Buffer.from(NAMED);
-    const found = explainSignature({ secret: SECRET, body, mine: `sha256=${hex(SECRET, signed)}` });
+    const found = explainSignature({ secret: SECRET, body, mine: `sha256=${toHexHmac(SECRET, signed)}` });
     expect(found.code).toBe("body-changed");
     expect(found.reason).toMatch(reason);
   });
 
   it("names a body in NFC if the sender's was in NFD [6.3]", () => {
     const body = Buffer.from(NAMED.normalize("NFD"));
-    const found = explainSignature({ secret: SECRET, body, mine: `sha256=${hex(SECRET, NAMED)}` });
+    const found = explainSignature({ secret: SECRET, body, mine: `sha256=${toHexHmac(SECRET, NAMED)}` });
     expect(found.reason).toMatch(/Unicode form NFC/);
   });
 
   it("names two mistakes at once, with both fixes [6.3]", () => {
-    const found = explain(`sha256=${hex(BARE, `${TEXT}\n`)}`);
+    const found = explain(`sha256=${toHexHmac(BARE, `${TEXT}\n`)}`);
     expect(found.reason).toMatch(/two mistakes.*without its whsec_ prefix over the body with a line break/);
     expect(found.fix).toMatch(/whsec_ included.*bytes as they travel/);
   });
 
   it("names a wrong form and a wrong hash [6.3]", () => {
-    const found = explain(hex(BARE, BODY, "sha1"));
+    const found = explain(toHexHmac(BARE, BODY, "sha1"));
     expect(found.code).toBe("no-prefix");
     expect(found.reason).toMatch(/also, .*HMAC with sha1, made with the secret without its whsec_ prefix/);
     expect(found.fix).toMatch(/^Write `sha256=`.*whsec_ included/);

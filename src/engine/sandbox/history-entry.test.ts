@@ -20,7 +20,7 @@ const asked: WorldChange = {
   },
 };
 
-function written(...ids: string[]): WrittenRecord[] {
+function makeWrites(...ids: string[]): WrittenRecord[] {
   return ids.map((id) => ({
     collection: id.startsWith("hidden") ? hidden : notes,
     id,
@@ -38,9 +38,9 @@ it.each([
   ["none, where there is none", [], undefined, null],
 ])("the subject of a change is recognized: %s [interfaces 10]", (_what, ids, named, subject) => {
   const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
-  entry.setSubject(written(...ids), named);
+  entry.setSubject(makeWrites(...ids), named);
   expect(entry.subject).toBe(subject);
-  entry.setSubject(written("note_9"), { note: "note_9" });
+  entry.setSubject(makeWrites("note_9"), { note: "note_9" });
   expect(entry.subject).toBe(subject ?? "note_9");
 });
 

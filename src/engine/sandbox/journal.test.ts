@@ -6,7 +6,7 @@ import { Timeline } from "./timeline.ts";
 
 const makeJournal = (limit: number) => new Journal(limit, new Timeline());
 
-const answered = (fields: Partial<ExchangeDetails> = {}): ExchangeDetails => ({
+const makeDetails = (fields: Partial<ExchangeDetails> = {}): ExchangeDetails => ({
   id: "req_1",
   number: 0,
   at: 0,
@@ -33,7 +33,7 @@ const answered = (fields: Partial<ExchangeDetails> = {}): ExchangeDetails => ({
 });
 
 /** Converts bytes to text: comparing them one by one takes a hundred times as long. */
-const shown = (value: unknown) =>
+const toShownBody = (value: unknown) =>
   value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
 
 const header = fc
@@ -64,7 +64,7 @@ describe("the journal", () => {
         fc.integer({ min: 1, max: 20 }),
         (all, limit) => {
           const journal = makeJournal(limit);
-          for (const one of all) journal.add(answered(one));
+          for (const one of all) journal.add(makeDetails(one));
           const kept = journal.entries();
           expect(kept).toHaveLength(Math.min(limit, all.length));
           for (const [index, entry] of kept.entries()) {
@@ -74,7 +74,7 @@ describe("the journal", () => {
             expect(entry.query).toBe(given.query);
             expect(entry.request_headers).toEqual(given.request_headers);
             expect(entry.response_headers).toEqual(given.response_headers);
-            expect(shown(entry.request_body)).toBe(shown(given.request_body));
+            expect(toShownBody(entry.request_body)).toBe(toShownBody(given.request_body));
             expect(entry.response_body?.toString()).toBe(given.response_body);
           }
         },
@@ -84,7 +84,7 @@ describe("the journal", () => {
 
   it("an entry is found by id, and those after a position are listed [interfaces 4]", () => {
     const journal = makeJournal(100);
-    const found = () => {
+    const findAll = () => {
       const kept = journal.entries();
       const around = Array.from({ length: journal.lastSequence + 3 }, (_, at) => at);
       for (const { id } of kept) expect(journal.find(id)?.id).toBe(id);
@@ -92,38 +92,39 @@ describe("the journal", () => {
         expect(journal.listSince(at)).toEqual(kept.filter(({ sequence }) => sequence > at));
     };
     for (let i = 0; i < 230; i++) {
-      journal.add(answered({ id: `req_${i}` }));
-      if (i % 37 === 0) found();
+      journal.add(makeDetails({ id: `req_${i}` }));
+      if (i % 37 === 0) findAll();
     }
     expect(journal.find("req_3")).toBeUndefined();
     journal.clear();
-    found();
-    journal.add(answered());
-    found();
+    findAll();
+    journal.add(makeDetails());
+    findAll();
   });
 
   it("a request's bytes are copied, since the server may use its buffer again [interfaces 4]", () => {
     const body = Buffer.from("abc");
-    const entry = makeJournal(1).add(answered({ request_body: body }));
+    const entry = makeJournal(1).add(makeDetails({ request_body: body }));
     body.fill("x");
-    expect(shown(entry.request_body)).toBe("abc");
+    expect(toShownBody(entry.request_body)).toBe("abc");
   });
 
   it("the journal uses at most 32 MB, warnings and reasons included [interfaces 4]", () => {
     const journal = makeJournal(1000);
     const megabyte = "w".repeat(1024 * 1024);
-    for (let i = 0; i < 40; i++) journal.add(answered({ warnings: [megabyte] }));
+    for (let i = 0; i < 40; i++) journal.add(makeDetails({ warnings: [megabyte] }));
     expect(journal.size).toBe(31);
     expect(journal.dropped).toBe(9);
     journal.clear();
-    for (let i = 0; i < 40; i++) journal.add(answered({ request_body: Buffer.alloc(1024 * 1024) }));
+    for (let i = 0; i < 40; i++) journal.add(makeDetails({ request_body: Buffer.alloc(1024 * 1024) }));
     expect(journal.size).toBe(31);
   });
 
   it("the size of an entry includes each of its texts, also empty ones [interfaces 4]", () => {
     const many = Array.from({ length: 100_000 }, () => "");
     const measure = (fields: Partial<ExchangeDetails>) =>
-      estimateBytes(makeJournal(10).add(answered(fields))) - estimateBytes(makeJournal(10).add(answered()));
+      estimateBytes(makeJournal(10).add(makeDetails(fields))) -
+      estimateBytes(makeJournal(10).add(makeDetails()));
     for (const field of ["reasons", "warnings", "request_headers", "response_headers"]) {
       expect([field, measure({ [field]: many }) > 100_000 * 16]).toEqual([field, true]);
     }
@@ -134,14 +135,14 @@ describe("the journal", () => {
 
   it("a streamed answer is completed, unless its entry was evicted meanwhile [interfaces 4]", () => {
     const journal = makeJournal(2);
-    const first = journal.add(answered({ response_body: undefined, streamed: "under way" }));
-    const second = journal.add(answered({ response_body: undefined, streamed: "under way" }));
-    journal.add(answered());
+    const first = journal.add(makeDetails({ response_body: undefined, streamed: "under way" }));
+    const second = journal.add(makeDetails({ response_body: undefined, streamed: "under way" }));
+    journal.add(makeDetails());
     const sent = { bytes: 3, sha256: "abc", body: Buffer.from("abc") };
     journal.complete(first, sent);
     journal.complete(second, sent);
     expect(first.response_body).toBeUndefined();
-    expect(shown(second.response_body)).toBe("abc");
+    expect(toShownBody(second.response_body)).toBe("abc");
     expect(second.streamed).toEqual({ bytes: 3, sha256: "abc" });
   });
 });

@@ -43,7 +43,7 @@ interface Model {
   snapshots: Map<string, StoredState>;
 }
 
-const fresh = (seed: number): StoredState => ({
+const makeState = (seed: number): StoredState => ({
   notes: { note_0: "seed" },
   due: {},
   now: START,
@@ -132,7 +132,7 @@ class Machine {
 
   make(name: string): void {
     this.registry.create({ name });
-    this.models.set(name, { present: fresh(1), first: fresh(1), snapshots: new Map() });
+    this.models.set(name, { present: makeState(1), first: makeState(1), snapshots: new Map() });
   }
 
   async run(step: Command): Promise<void> {
@@ -198,7 +198,7 @@ class Machine {
         break;
       case "reseed":
         sandbox.reset({ seed: step.seed });
-        model.first = fresh(step.seed);
+        model.first = makeState(step.seed);
         model.present = copy(model.first);
         break;
       case "delete":

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FairQueue, Mutex, RunningWork } from "./concurrency.ts";
 
-function gate() {
+function createGate() {
   let open = () => {};
   let fail = (_error: Error) => {};
   const closed = new Promise<void>((resolve, reject) => {
@@ -16,7 +16,7 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 it("a mutex runs tasks one after the other, also after one that failed", async () => {
   const turns = new Mutex();
   const done: string[] = [];
-  const [first, second] = [gate(), gate()];
+  const [first, second] = [createGate(), createGate()];
   const one = turns.run(() => first.closed.then(() => done.push("first")));
   const two = turns.run(async () => {
     done.push("second began");
@@ -43,7 +43,7 @@ it("a mutex runs tasks one after the other, also after one that failed", async (
 it("waiting for pending work includes work that begins meanwhile or fails", async () => {
   const work = new RunningWork();
   await work.whenSettled();
-  const [first, second] = [gate(), gate()];
+  const [first, second] = [createGate(), createGate()];
   work.track(first.closed);
   let over = false;
   const waiting = work.whenSettled().then(() => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Compare, SortedTree } from "./sorted-tree.ts";
 
-const byKey: Compare<number, unknown> = (a, _a, b) => a - b;
+const compareKeys: Compare<number, unknown> = (a, _a, b) => a - b;
 
 type Edit = { key: number; value: number | undefined };
 const edits = fc.array(
@@ -13,7 +13,7 @@ const edits = fc.array(
   { maxLength: 60 },
 );
 
-function edited(tree: SortedTree<number, object>, changes: readonly Edit[], values: readonly object[]) {
+function editTree(tree: SortedTree<number, object>, changes: readonly Edit[], values: readonly object[]) {
   return changes.reduce(
     (next, { key, value }) => (value === undefined ? next.delete(key) : next.set(key, values[value]!)),
     tree,
@@ -25,9 +25,9 @@ describe("SortedTree.listDifferences", () => {
     const values = [{}, {}, {}, {}];
     fc.assert(
       fc.property(edits, edits, edits, (shared, left, right) => {
-        const base = edited(SortedTree.empty<number, object>(byKey), shared, values);
-        const before = edited(base, left, values);
-        const after = edited(base, right, values);
+        const base = editTree(SortedTree.empty<number, object>(compareKeys), shared, values);
+        const before = editTree(base, left, values);
+        const after = editTree(base, right, values);
         const expected = Array.from({ length: 41 }, (_, key) => key)
           .filter((key) => before.get(key) !== after.get(key))
           .map((key) => ({ key, before: before.get(key), after: after.get(key) }));
@@ -40,11 +40,11 @@ describe("SortedTree.listDifferences", () => {
   it("skips the parts that both trees share", () => {
     const entries = Array.from({ length: 100_000 }, (_, key) => [key, { key }] as const);
     let reads = 0;
-    const counting: Compare<number, object> = (a, _a, b) => {
+    const compareAndCount: Compare<number, object> = (a, _a, b) => {
       reads += 1;
       return a - b;
     };
-    const before = SortedTree.fromSorted<number, object>(counting, entries);
+    const before = SortedTree.fromSorted<number, object>(compareAndCount, entries);
     const after = before.set(777, { key: -1 }).delete(50_000).set(100_001, { key: 0 });
     reads = 0;
     expect([...SortedTree.listDifferences(before, after)].map(({ key }) => key)).toEqual([

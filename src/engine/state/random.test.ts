@@ -1,18 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { drawRequestId, hash32, Random } from "./random.ts";
 
-const drawn = (count: number, draw: () => unknown) => Array.from({ length: count }, draw);
+const drawMany = (count: number, draw: () => unknown) => Array.from({ length: count }, draw);
 
 /** These numbers are a promise: with others, the same fixture and seed would give other bytes than before. */
 describe("a seed [interfaces 5]", () => {
   it("gives the same numbers on every machine [interfaces 5]", () => {
     const random = new Random(7, "label", 1);
-    expect(drawn(4, () => random.uint32())).toEqual([469192163, 1134271823, 3219655735, 4273588543]);
-    expect(drawn(2, () => random.float())).toEqual([0.31636387784965336, 0.45110778068192303]);
-    expect(drawn(8, () => random.int(3, 5))).toEqual([4, 4, 4, 5, 4, 4, 3, 5]);
-    expect(drawn(8, () => random.chance(0.5))).toEqual([false, false, false, true, true, true, false, true]);
-    expect(drawn(6, () => random.pick(["a", "b", "c"]))).toEqual(["a", "a", "c", "c", "c", "a"]);
-    expect(drawn(3, () => random.sample(["a", "b", "c", "d"], 2))).toEqual([
+    expect(drawMany(4, () => random.uint32())).toEqual([469192163, 1134271823, 3219655735, 4273588543]);
+    expect(drawMany(2, () => random.float())).toEqual([0.31636387784965336, 0.45110778068192303]);
+    expect(drawMany(8, () => random.int(3, 5))).toEqual([4, 4, 4, 5, 4, 4, 3, 5]);
+    expect(drawMany(8, () => random.chance(0.5))).toEqual([
+      false,
+      false,
+      false,
+      true,
+      true,
+      true,
+      false,
+      true,
+    ]);
+    expect(drawMany(6, () => random.pick(["a", "b", "c"]))).toEqual(["a", "a", "c", "c", "c", "a"]);
+    expect(drawMany(3, () => random.sample(["a", "b", "c", "d"], 2))).toEqual([
       ["b", "d"],
       ["a", "b"],
       ["c", "d"],
@@ -42,8 +51,8 @@ describe("a seed [interfaces 5]", () => {
 
   it("draws every number of a range, its ends included [interfaces 5]", () => {
     const random = new Random(1);
-    expect(new Set(drawn(100, () => random.int(1, 3)))).toEqual(new Set([1, 2, 3]));
-    expect(new Set(drawn(100, () => random.pick(["a", "b"])))).toEqual(new Set(["a", "b"]));
+    expect(new Set(drawMany(100, () => random.int(1, 3)))).toEqual(new Set([1, 2, 3]));
+    expect(new Set(drawMany(100, () => random.pick(["a", "b"])))).toEqual(new Set(["a", "b"]));
     expect([random.chance(0), random.chance(1)]).toEqual([false, true]);
     expect(random.sample(["a", "b"], 5)).toEqual(["a", "b"]);
   });

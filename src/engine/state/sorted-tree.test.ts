@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Compare, SortedTree } from "./sorted-tree.ts";
 
-const byNumber: Compare<number, string> = (a, _a, b) => a - b;
+const compareNumbers: Compare<number, string> = (a, _a, b) => a - b;
 
 const command = fc.oneof(
   fc.record({ do: fc.constant("set" as const), key: fc.integer({ min: 0, max: 60 }) }),
@@ -50,7 +50,7 @@ describe("SortedTree", () => {
         fc.array(command, { maxLength: 120, size: "max" }),
         (size, commands) => {
           const filled = Array.from({ length: size }, (_, n): [number, string] => [n, `n${n}`]);
-          let tree = SortedTree.fromSorted(byNumber, filled);
+          let tree = SortedTree.fromSorted(compareNumbers, filled);
           const model = new Map<number, string>(filled);
           const middle = Math.floor(commands.length / 2);
           let [earlier, earlierModel] = [tree, new Map(model)];
@@ -85,17 +85,17 @@ describe("SortedTree", () => {
   }, 180_000);
 
   it("stays balanced when entries are set in order", () => {
-    let tree = SortedTree.empty(byNumber);
+    let tree = SortedTree.empty(compareNumbers);
     for (let key = 0; key < 20_000; key++) tree = tree.set(key, String(key));
     for (let key = 0; key < 15_000; key++) tree = tree.delete(key);
     expect(tree.size).toBe(5000);
     expect(tree.slice(0, 1)).toEqual(["15000"]);
     // A degenerate tree would exhaust the stack long before this depth is reached.
-    expect(depth((tree as unknown as { root: Node }).root)).toBeLessThan(32);
+    expect(measureDepth((tree as unknown as { root: Node }).root)).toBeLessThan(32);
   });
 
   it("stays balanced when entries are set in descending order, and shares its nodes", () => {
-    let tree = SortedTree.empty(byNumber);
+    let tree = SortedTree.empty(compareNumbers);
     for (let key = 20_000; key > 0; key--) tree = tree.set(key, String(key));
     expect(tree.size).toBe(20_000);
     const more = tree.set(0, "0").set(-1, "-1");
@@ -106,13 +106,13 @@ describe("SortedTree", () => {
     expect(tree.slice(0, 1)).toEqual(["1"]);
     expect(more.slice(0, 3)).toEqual(["-1", "0", "1"]);
     const { root } = more as unknown as { root: Node };
-    expect(depth(root)).toBeLessThan(32);
+    expect(measureDepth(root)).toBeLessThan(32);
     // No keys exist between two neighbours.
     for (let key = 10_000; key < 10_040; key++) expect(more.delete(key + 0.5)).toBe(more);
   });
 
   it("returns itself when nothing was deleted", () => {
-    const tree = SortedTree.fromSorted(byNumber, [[1, "a"]]);
+    const tree = SortedTree.fromSorted(compareNumbers, [[1, "a"]]);
     expect(tree.delete(2)).toBe(tree);
   });
 });
@@ -122,6 +122,6 @@ interface Node {
   right: Node | undefined;
 }
 
-function depth(node: Node | undefined): number {
-  return node === undefined ? 0 : 1 + Math.max(depth(node.left), depth(node.right));
+function measureDepth(node: Node | undefined): number {
+  return node === undefined ? 0 : 1 + Math.max(measureDepth(node.left), measureDepth(node.right));
 }

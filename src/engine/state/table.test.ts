@@ -33,17 +33,17 @@ const command = fc.oneof(
   fc.record({ do: fc.constant("remove" as const), id }),
 );
 
-const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-const byId = (a: Row, b: Row) => byText(a.id, b.id);
-const byOrder = (a: Row, b: Row) => a.order - b.order || byId(a, b);
+const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const compareIds = (a: Row, b: Row) => compareTexts(a.id, b.id);
+const compareOrders = (a: Row, b: Row) => a.order - b.order || compareIds(a, b);
 
 /** Compares every list of the table with the expected list of these records. */
 function check(table: Table<Row>, records: readonly Row[]): void {
-  expect([...table.all()]).toEqual([...records].sort(byId));
+  expect([...table.all()]).toEqual([...records].sort(compareIds));
   expect(table.size).toBe(records.length);
   for (const one of records) expect(table.get(one.id)).toBe(one);
   for (const group of [...GROUPS, "none"]) {
-    const expected = records.filter(({ groups }) => groups.includes(group)).sort(byOrder);
+    const expected = records.filter(({ groups }) => groups.includes(group)).sort(compareOrders);
     const list = table.index("by_group", group);
     expect([...list]).toEqual(expected);
     expect(list.size).toBe(expected.length);
@@ -52,7 +52,7 @@ function check(table: Table<Row>, records: readonly Row[]): void {
     expect([...list.between(1, 2)]).toEqual(expected.filter(({ order }) => order === 1 || order === 2));
   }
   for (const owner of ["x", "y", "null"]) {
-    const expected = records.filter((one) => one.owner === owner).sort(byId);
+    const expected = records.filter((one) => one.owner === owner).sort(compareIds);
     expect([...table.index("by_owner", owner)]).toEqual(expected);
   }
 }

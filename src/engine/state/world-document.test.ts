@@ -53,10 +53,10 @@ const changed = makeWorldAfter((tx) => {
   tx.schedule({ kind: "expiry", subject: "note_3", due: 60_000 });
 });
 
-const records = ({ root }: WorldValue) =>
+const listRecords = ({ root }: WorldValue) =>
   Object.fromEntries([...root.tables].map(([name, table]) => [name, [...table.all()]]));
 
-const whole = (): WorldDocument => structuredClone(encodeWorld(changed));
+const encodeWhole = (): WorldDocument => structuredClone(encodeWorld(changed));
 
 describe("a world as a document [interfaces 4]", () => {
   it("contains the whole world, and decodes to the same value [interfaces 4]", () => {
@@ -71,7 +71,7 @@ describe("a world as a document [interfaces 4]", () => {
       },
     });
     const read = decodeWorld(JSON.parse(JSON.stringify(document)), COLLECTIONS);
-    expect(records(read)).toEqual(records(changed));
+    expect(listRecords(read)).toEqual(listRecords(changed));
     expect(encodeWorld(read)).toEqual(document);
     expect([...read.root.tables.get("notes")!.index("by_word", "three")]).toHaveLength(1);
   });
@@ -83,7 +83,7 @@ describe("a world as a document [interfaces 4]", () => {
       _timers: { put: [expect.objectContaining({ subject: "note_3" })], removed: [] },
     });
     const read = decodeWorld(JSON.parse(JSON.stringify(document)), COLLECTIONS, BASE);
-    expect(records(read)).toEqual(records(changed));
+    expect(listRecords(read)).toEqual(listRecords(changed));
     expect(read.root.tables.get("drafts")).toBe(BASE.tables.get("drafts"));
   });
 
@@ -144,7 +144,7 @@ describe("a world as a document [interfaces 4]", () => {
       "t is due after the year 9999",
     ],
   ])("is refused with %s, and the place is named [interfaces 4]", (_what, spoil, field, message) => {
-    const document = whole();
+    const document = encodeWhole();
     spoil(document);
     expect(() => decodeWorld(document, COLLECTIONS)).toThrow(
       expect.objectContaining({ field, message: expect.stringContaining(message) }),

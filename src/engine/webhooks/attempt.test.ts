@@ -25,7 +25,7 @@ const answered: OutboundResult = {
 };
 
 /** Makes the attempt over a network that gives this answer. */
-async function attempt(answer: OutboundResult, fault?: Partial<DeliveryFault>) {
+async function runAttempt(answer: OutboundResult, fault?: Partial<DeliveryFault>) {
   const sent: OutboundRequest[] = [];
   const asked: DeliveryFacts[] = [];
   const parts = {
@@ -55,7 +55,7 @@ const request_headers = {
 
 describe("an attempt to deliver", () => {
   it("sends the signed bytes with a timeout, and returns the answer [6.3, 6.2]", async () => {
-    const { sent, asked, answer, exchange } = await attempt(answered);
+    const { sent, asked, answer, exchange } = await runAttempt(answered);
     const body = toUtf8(plan.body);
     expect(sent).toEqual([
       { url: plan.url, method: "POST", headers: request_headers, body, timeoutMs: 2000, signal },
@@ -69,30 +69,30 @@ describe("an attempt to deliver", () => {
 
   it("reports why there was no answer [G24]", async () => {
     const error = { kind: "refused", message: "connection refused" } as const;
-    const { answer } = await attempt({ ...answered, response_code: 0, error });
+    const { answer } = await runAttempt({ ...answered, response_code: 0, error });
     expect(answer).toStrictEqual({ response_code: 0, duration_ms: 40, error: "connection refused" });
   });
 
   it("is answered by a fault without calling the receiver [interfaces 6]", async () => {
-    const { sent, answer, exchange } = await attempt(answered, { answer: { response_code: 500 } });
+    const { sent, answer, exchange } = await runAttempt(answered, { answer: { response_code: 500 } });
     expect(sent).toEqual([]);
     expect(answer).toStrictEqual({ response_code: 500, duration_ms: 0, fault: "fault:inline/f" });
     expect(exchange).toMatchObject({ request_headers, response_headers: {}, response_body: EMPTY_BYTES });
   });
 
   it("shortens the time limit by the delay of a fault, and counts the delay in the duration [interfaces 6]", async () => {
-    const { sent, answer } = await attempt(answered, { delay_ms: 20 });
+    const { sent, answer } = await runAttempt(answered, { delay_ms: 20 });
     expect(sent).toMatchObject([{ timeoutMs: 1980 }]);
     expect(answer).toStrictEqual({ response_code: 503, duration_ms: 60, fault: "fault:inline/f" });
   });
 
   it("describes the attempt and its outcome in one sentence [interfaces 10]", () => {
-    const titleFor = (kind: QueuedAttempt["kind"], outcome: { response_code: number; error?: string }) =>
+    const makeTitle = (kind: QueuedAttempt["kind"], outcome: { response_code: number; error?: string }) =>
       toChange({ ...queued, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
     const [to, rest] = ["to deliver user.created to wh_1", { response_code: 0 }];
-    expect(titleFor("first", { response_code: 204 })).toBe(`The first attempt ${to} was answered 204.`);
-    expect(titleFor("retry", rest)).toBe(`A retry ${to} got no answer.`);
-    expect(titleFor("redelivery", { ...rest, error: "connection refused" })).toBe(
+    expect(makeTitle("first", { response_code: 204 })).toBe(`The first attempt ${to} was answered 204.`);
+    expect(makeTitle("retry", rest)).toBe(`A retry ${to} got no answer.`);
+    expect(makeTitle("redelivery", { ...rest, error: "connection refused" })).toBe(
       `A redelivery ${to} got no answer: connection refused.`,
     );
   });

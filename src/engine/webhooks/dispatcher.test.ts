@@ -142,13 +142,13 @@ describe("the sender of deliveries", () => {
   });
 
   it("reports an attempt that cannot be made or recorded, and stops waiting for it [6.4]", async () => {
-    const broken = (what: string) => () => {
+    const makeThrower = (what: string) => () => {
       throw new Error(`no ${what}`);
     };
     for (const [given, expected] of [
-      [{ rules: { plan: broken("plan") } }, 0],
-      [{ findFault: broken("fault") }, 0],
-      [{ rules: { record: broken("record") } }, 1],
+      [{ rules: { plan: makeThrower("plan") } }, 0],
+      [{ findFault: makeThrower("fault") }, 0],
+      [{ rules: { record: makeThrower("record") } }, 1],
     ] as const) {
       const { sent, completed, errors, sandbox } = setUpDeliveries(given);
       const { world, attempt, waiting } = sandbox();

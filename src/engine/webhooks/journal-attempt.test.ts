@@ -7,7 +7,7 @@ import { findAttemptEntry, toJournalEntry } from "./journal-attempt.ts";
 
 const world = { toEpoch: (instant: number) => 1_000_000 + instant } as WorldReader;
 
-function journalAttempt(outcome: Partial<AttemptOutcome>, response_body = toUtf8("busy")) {
+function toAttemptEntry(outcome: Partial<AttemptOutcome>, response_body = toUtf8("busy")) {
   const url = "https://hooks.test:8443/in/box?a=1&b=2";
   return toJournalEntry(
     {
@@ -37,7 +37,7 @@ function journalAttempt(outcome: Partial<AttemptOutcome>, response_body = toUtf8
 describe("an attempt in the journal", () => {
   it("contains the request, the answer and the next step [interfaces 14]", () => {
     const body = toUtf8('{"é":1}');
-    expect(journalAttempt({})).toStrictEqual({
+    expect(toAttemptEntry({})).toStrictEqual({
       ...{
         id: "del_1.2",
         number: undefined,
@@ -74,30 +74,32 @@ describe("an attempt in the journal", () => {
   });
 
   it("has no reasons if the receiver accepted it; a fault is the decision [interfaces 14]", () => {
-    expect(journalAttempt({ response_code: 204 })).toMatchObject({ decision: "delivered", reasons: [] });
-    expect(journalAttempt({ response_code: 200, fault: "fault:inline/f" })).toMatchObject({
+    expect(toAttemptEntry({ response_code: 204 })).toMatchObject({ decision: "delivered", reasons: [] });
+    expect(toAttemptEntry({ response_code: 200, fault: "fault:inline/f" })).toMatchObject({
       ...{ decision: "fault:inline/f", reasons: [] },
     });
   });
 
   it("contains the reason of a failure [interfaces 14]", () => {
-    const why = (outcome: Partial<AttemptOutcome>) => journalAttempt(outcome).reasons[0];
-    expect(why({ response_code: 0, error: "connection refused" })).toBe(
+    const explainOutcome = (outcome: Partial<AttemptOutcome>) => toAttemptEntry(outcome).reasons[0];
+    expect(explainOutcome({ response_code: 0, error: "connection refused" })).toBe(
       "there was no answer: connection refused",
     );
-    expect(why({ response_code: 0 })).toBe("there was no answer: the connection ended");
+    expect(explainOutcome({ response_code: 0 })).toBe("there was no answer: the connection ended");
     for (const code of [300, 399]) {
-      expect(why({ response_code: code })).toBe(`the receiver answered ${code}: redirects are not followed`);
+      expect(explainOutcome({ response_code: code })).toBe(
+        `the receiver answered ${code}: redirects are not followed`,
+      );
     }
     for (const code of [199, 304, 400, 410])
-      expect(why({ response_code: code })).toContain("from 200 to 299");
-    expect(journalAttempt({ response_code: 0, error: "connection refused" }).delivery).toMatchObject({
+      expect(explainOutcome({ response_code: code })).toContain("from 200 to 299");
+    expect(toAttemptEntry({ response_code: 0, error: "connection refused" }).delivery).toMatchObject({
       error: "connection refused",
     });
   });
 
   it("keeps the first 4,096 bytes of the receiver's answer [interfaces 14]", () => {
     const long = toUtf8("0123456789".repeat(500));
-    expect(journalAttempt({}, long).response_body).toEqual(long.slice(0, 4096));
+    expect(toAttemptEntry({}, long).response_body).toEqual(long.slice(0, 4096));
   });
 });

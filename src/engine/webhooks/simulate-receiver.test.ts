@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DeliveryFault } from "../sandbox/fault-types.ts";
 import { simulateReceiver } from "./attempt.ts";
 
-const fault = (fields: Partial<DeliveryFault>): DeliveryFault => ({
+const makeFault = (fields: Partial<DeliveryFault>): DeliveryFault => ({
   decision: "fault:inline/test",
   delay_ms: 0,
   answer: undefined,
@@ -13,16 +13,16 @@ const never = new AbortController().signal;
 
 describe("a simulated receiver [interfaces 6]", () => {
   it("answers its status as the receiver's answer [interfaces 6]", async () => {
-    expect(await simulateReceiver(fault({ answer: { response_code: 503 } }), 1000, never)).toEqual({
+    expect(await simulateReceiver(makeFault({ answer: { response_code: 503 } }), 1000, never)).toEqual({
       response_code: 503,
       duration_ms: 0,
     });
   });
 
   it("calls the receiver after a delay, and is timed out after 0.005 s if the delay exceeds the timeout [interfaces 6]", async () => {
-    expect(await simulateReceiver(fault({ delay_ms: 1 }), 1000, never)).toBeUndefined();
+    expect(await simulateReceiver(makeFault({ delay_ms: 1 }), 1000, never)).toBeUndefined();
     for (const delay_ms of [60_000, Number.POSITIVE_INFINITY]) {
-      expect(await simulateReceiver(fault({ delay_ms }), 5, never)).toMatchObject({
+      expect(await simulateReceiver(makeFault({ delay_ms }), 5, never)).toMatchObject({
         response_code: 0,
         duration_ms: 5,
         error: expect.stringContaining("timed out after 0.005 s"),
@@ -33,7 +33,7 @@ describe("a simulated receiver [interfaces 6]", () => {
   it("stops waiting when the attempt is cancelled [interfaces 6]", async () => {
     const controller = new AbortController();
     const waiting = simulateReceiver(
-      fault({ delay_ms: Number.POSITIVE_INFINITY }),
+      makeFault({ delay_ms: Number.POSITIVE_INFINITY }),
       60_000,
       controller.signal,
     );

@@ -11,7 +11,7 @@ import type { RawRequest } from "./network.ts";
 const STAND_IN = `curl() { for one; do printf '%s\\0' "$one"; done; case "$one" in @-) cat;; esac; }`;
 
 /** Runs the command in a POSIX shell and returns the headers and the body that curl would send. */
-function received(request: RawRequest): { headers: string[]; body: Buffer; url: boolean } {
+function runCurl(request: RawRequest): { headers: string[]; body: Buffer; url: boolean } {
   const output = execFileSync("sh", ["-c", `${STAND_IN}; ${toCurlCommand(request)}`], { maxBuffer: 4e6 });
   const parts: Buffer[] = [];
   let rest = output;
@@ -40,7 +40,7 @@ describe("the curl line of a check [6]", () => {
     );
     fc.assert(
       fc.property(anything, (body) => {
-        expect(received(post(body)).body.equals(body)).toBe(true);
+        expect(runCurl(post(body)).body.equals(body)).toBe(true);
       }),
       { numRuns: 150, examples: [[Buffer.from("-\0")]] },
     );
@@ -49,11 +49,11 @@ describe("the curl line of a check [6]", () => {
   it("rebuilds a large body from a short line [6]", () => {
     const body = Buffer.from(`{"content":"${"x".repeat(262_144)}","more":"${"'".repeat(2000)}%\n"}`);
     expect(toCurlCommand(post(body)).length).toBeLessThan(600);
-    expect(received(post(body)).body.equals(body)).toBe(true);
+    expect(runCurl(post(body)).body.equals(body)).toBe(true);
   });
 
   it("preserves names, empty values and quotes in headers and URL [6]", () => {
-    const { headers, url } = received(
+    const { headers, url } = runCurl(
       post(Buffer.from("{}"), [
         ["x-LOWER", "it's $HOME"],
         ["X-Service-Signature", ""],

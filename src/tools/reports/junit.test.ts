@@ -13,7 +13,7 @@ print(json.dumps([{"tag": e.tag, "attributes": e.attrib, "text": e.text or ""} f
   return JSON.parse(execFileSync("python3", ["-c", script], { input: xml }).toString());
 }
 
-function one(extra: Partial<JunitCase> = {}): JunitCase {
+function makeCase(extra: Partial<JunitCase> = {}): JunitCase {
   return { name: "case", classname: "suite", time_seconds: 0.25, ...extra };
 }
 
@@ -24,9 +24,13 @@ describe("JUnit reports [2]", () => {
       suites: [
         {
           name: "one",
-          cases: [one(), one({ failure: { message: "m", detail: "d" } }), one({ skipped: "why" })],
+          cases: [
+            makeCase(),
+            makeCase({ failure: { message: "m", detail: "d" } }),
+            makeCase({ skipped: "why" }),
+          ],
         },
-        { name: "two", cases: [one({ error: { message: "m", detail: "d" } })] },
+        { name: "two", cases: [makeCase({ error: { message: "m", detail: "d" } })] },
       ],
     });
     const elements = parseXml(xml);
@@ -43,12 +47,12 @@ describe("JUnit reports [2]", () => {
 
   it("stay well-formed with any name, message and output [2]", () => {
     const failure = { message: HOSTILE, detail: HOSTILE };
-    const cases = [one({ name: HOSTILE, failure, system_out: HOSTILE })];
+    const cases = [makeCase({ name: HOSTILE, failure, system_out: HOSTILE })];
     const elements = parseXml(writeJunit({ name: HOSTILE, suites: [{ name: HOSTILE, cases }] }));
     const clean = `a<b>&"c'[31m  é 😀 ]]>\n\tline`;
-    const byTag = (tag: string) => elements.find((element) => element.tag === tag)!;
-    expect(byTag("testcase").attributes["name"]).toBe(clean);
-    expect(byTag("failure")).toEqual({ tag: "failure", attributes: { message: clean }, text: clean });
-    expect(byTag("system-out").text).toBe(clean);
+    const findByTag = (tag: string) => elements.find((element) => element.tag === tag)!;
+    expect(findByTag("testcase").attributes["name"]).toBe(clean);
+    expect(findByTag("failure")).toEqual({ tag: "failure", attributes: { message: clean }, text: clean });
+    expect(findByTag("system-out").text).toBe(clean);
   });
 });

@@ -38,24 +38,24 @@ describe("verify of a body", () => {
     user_email: "ada@acme.test",
     changes: [],
   };
-  const logs = (one: object) => ({ logs: [one], total_count: 1, skip: 0, take: 50 });
+  const makeLogs = (one: object) => ({ logs: [one], total_count: 1, skip: 0, take: 50 });
 
   it("fails if a documented field is missing or of another type [2.6]", () => {
-    expect(check("change_logs.list", logs(entry)).outcome).toBe("passed");
+    expect(check("change_logs.list", makeLogs(entry)).outcome).toBe("passed");
     const { user_name: _, ...without } = entry;
-    expect(check("change_logs.list", logs(without)).failures).toEqual([
+    expect(check("change_logs.list", makeLogs(without)).failures).toEqual([
       'change_logs.list: /logs/0 has no "user_name"',
     ]);
-    expect(check("change_logs.list", logs({ ...entry, changes: null })).outcome).toBe("failed");
-    expect(check("change_logs.list", logs({ ...entry, timestamp: "yesterday" })).outcome).toBe("failed");
+    expect(check("change_logs.list", makeLogs({ ...entry, changes: null })).outcome).toBe("failed");
+    expect(check("change_logs.list", makeLogs({ ...entry, timestamp: "yesterday" })).outcome).toBe("failed");
   });
 
   it("checks the documented prefix of an identifier, and leaves the rest to the service [2.1]", () => {
-    expect(check("change_logs.list", logs({ ...entry, id: "entry_1" })).outcome).toBe("failed");
-    const { outcome, differences } = check("change_logs.list", logs({ ...entry, id: "log_1:2" }));
+    expect(check("change_logs.list", makeLogs({ ...entry, id: "entry_1" })).outcome).toBe("failed");
+    const { outcome, differences } = check("change_logs.list", makeLogs({ ...entry, id: "log_1:2" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G08"]);
-    expect(check("change_logs.list", logs({ ...entry, user_id: "uid_1" })).outcome).toBe("passed");
-    expect(check("change_logs.list", logs({ ...entry, user_id: "1" })).outcome).toBe("failed");
+    expect(check("change_logs.list", makeLogs({ ...entry, user_id: "uid_1" })).outcome).toBe("passed");
+    expect(check("change_logs.list", makeLogs({ ...entry, user_id: "1" })).outcome).toBe("failed");
   });
 
   it("does so also for an identifier that may be null [2.1]", () => {
@@ -64,18 +64,18 @@ describe("verify of a body", () => {
       ...{ member_count: 0, is_active: true, is_default: false, color: "#000000", created_by: "usr_1" },
       created_at: "2026-03-15T12:00:00Z",
     };
-    const under = (parent_id: unknown) => check("departments.reparent", { ...department, parent_id });
-    expect(under(null).outcome).toBe("passed");
-    expect(under("dept_b").outcome).toBe("passed");
-    expect(under("dept_1:2").differences).toMatchObject([{ assumption: "G08" }]);
-    expect(under("b").outcome).toBe("failed");
-    expect(under(7).failures).toEqual([
+    const checkParent = (parent_id: unknown) => check("departments.reparent", { ...department, parent_id });
+    expect(checkParent(null).outcome).toBe("passed");
+    expect(checkParent("dept_b").outcome).toBe("passed");
+    expect(checkParent("dept_1:2").differences).toMatchObject([{ assumption: "G08" }]);
+    expect(checkParent("b").outcome).toBe("failed");
+    expect(checkParent(7).failures).toEqual([
       "departments.reparent: /parent_id must be a text or null, not the number 7",
     ]);
   });
 
   it("reports words that the reference lists for filters as differences only [G31]", () => {
-    const { outcome, differences } = check("change_logs.list", logs({ ...entry, action: "polished" }));
+    const { outcome, differences } = check("change_logs.list", makeLogs({ ...entry, action: "polished" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G31"]);
   });
 
@@ -89,7 +89,7 @@ describe("verify of a body", () => {
   });
 
   it("mentions undeclared fields [2]", () => {
-    const verdict = check("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
+    const verdict = check("change_logs.list", { ...makeLogs({ ...entry, mood: "good" }), next: null });
     expect(verdict.outcome).toBe("passed");
     expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);
   });

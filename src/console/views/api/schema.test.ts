@@ -21,13 +21,17 @@ function show(schema: JsonSchema, components: SchemaComponents) {
 
 describe("the console's view of a schema", () => {
   it("shows the fields of all parts of a schema that refers to itself [interfaces 18]", () => {
-    const part = (name: string, ...others: string[]): JsonSchema => ({
+    const makePart = (name: string, ...others: string[]): JsonSchema => ({
       allOf: others.map(refer),
       type: "object",
       properties: { [name]: { type: "string" } },
       required: [name],
     });
-    const components = of({ A: part("a", "B", "C"), B: part("b", "A", "C"), C: part("c", "A", "B", "C") });
+    const components = of({
+      A: makePart("a", "B", "C"),
+      B: makePart("b", "A", "C"),
+      C: makePart("c", "A", "B", "C"),
+    });
     const { example, fields } = show(refer("A"), components);
     expect(example).toEqual({ a: "text", b: "text", c: "text" });
     expect(fields.map(({ name, required }) => [name, required]).sort()).toEqual([

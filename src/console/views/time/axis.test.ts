@@ -4,7 +4,7 @@ import { buildAxis } from "./axis.ts";
 
 const NOW = Date.parse("2026-03-15T12:00:00Z");
 const WIDTH = 600;
-const due = (ahead: number): Pending => ({
+const makeTimer = (ahead: number): Pending => ({
   due_at: new Date(NOW + ahead).toISOString(),
   kind: "webhook.retry",
   collection: null,
@@ -14,7 +14,11 @@ const due = (ahead: number): Pending => ({
 
 describe("buildAxis", () => {
   it("places a minute and a month on one axis, in order [interfaces 4]", () => {
-    const { clusters, ticks } = buildAxis([due(60_000), due(21_600_000), due(2_592_000_000)], NOW, WIDTH);
+    const { clusters, ticks } = buildAxis(
+      [makeTimer(60_000), makeTimer(21_600_000), makeTimer(2_592_000_000)],
+      NOW,
+      WIDTH,
+    );
     const places = clusters.map(({ position }) => position);
     expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(clusters).toHaveLength(3);
@@ -24,7 +28,7 @@ describe("buildAxis", () => {
   });
 
   it("groups timers that are due at about the same time, overdue ones first [interfaces 4]", () => {
-    const { clusters } = buildAxis([due(-5000), due(60_000), due(60_010)], NOW, WIDTH);
+    const { clusters } = buildAxis([makeTimer(-5000), makeTimer(60_000), makeTimer(60_010)], NOW, WIDTH);
     expect(clusters.map(({ position, items }) => [position === 0, items.length])).toEqual([
       [true, 1],
       [false, 2],
@@ -32,7 +36,7 @@ describe("buildAxis", () => {
   });
 
   it("has no overlapping marks, also on a phone [interfaces 4]", () => {
-    const pending = [20, 33, 60, 90, 600, 3600].map((seconds) => due(seconds * 1000));
+    const pending = [20, 33, 60, 90, 600, 3600].map((seconds) => makeTimer(seconds * 1000));
     for (const [width, count] of [
       [1200, 6],
       [270, 4],
@@ -46,7 +50,10 @@ describe("buildAxis", () => {
 
   it.each([306, 380])("has no overlapping labels on %d pixels, and one at its end", (width) => {
     for (const end of [3_000_000, 21_000_000, 2_500_000_000]) {
-      const places = [0, ...buildAxis([due(end)], NOW, width).ticks.map(({ position }) => position * width)];
+      const places = [
+        0,
+        ...buildAxis([makeTimer(end)], NOW, width).ticks.map(({ position }) => position * width),
+      ];
       const gaps = places.slice(1).map((place, i) => place - places[i]!);
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(48);
       expect(places.at(-1)).toBe(width);

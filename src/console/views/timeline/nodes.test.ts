@@ -15,7 +15,7 @@ import {
 
 const AT = "2026-03-15T12:00:00.000Z";
 
-const line = (sequence: number, more: Partial<RequestLine> = {}): RequestLine => ({
+const makeLine = (sequence: number, more: Partial<RequestLine> = {}): RequestLine => ({
   id: `req_${sequence}`,
   seq: sequence,
   sequence,
@@ -35,7 +35,7 @@ const line = (sequence: number, more: Partial<RequestLine> = {}): RequestLine =>
   ...more,
 });
 
-const entry = (sequence: number, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
+const makeEntry = (sequence: number, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
   id: `h_${sequence}`,
   seq: sequence,
   sequence,
@@ -54,33 +54,33 @@ const entry = (sequence: number, more: Partial<HistoryEntry> = {}): HistoryEntry
   ...more,
 });
 
-const seqs = (nodes: readonly Node[]) => nodes.map(({ seq }) => seq);
-const all = () => true;
+const listSeqs = (nodes: readonly Node[]) => nodes.map(({ seq }) => seq);
+const matchAll = () => true;
 const attempts: TimelineData["attempts"] = new Map();
 
 describe("buildNodes", () => {
   it("orders requests and history entries by seq, a request with its change as one node [interfaces 10]", () => {
-    const requests = [line(1), line(3, { history: "h_3" }), line(5)];
-    const history = [entry(2), entry(3, { kind: "request", request: "req_3" }), entry(4)];
+    const requests = [makeLine(1), makeLine(3, { history: "h_3" }), makeLine(5)];
+    const history = [makeEntry(2), makeEntry(3, { kind: "request", request: "req_3" }), makeEntry(4)];
     const nodes = buildNodes({ requests, history, attempts });
-    expect(seqs(nodes)).toEqual([1, 2, 3, 4, 5]);
+    expect(listSeqs(nodes)).toEqual([1, 2, 3, 4, 5]);
     expect(nodes[2]).toMatchObject({ request: requests[1], entry: history[1] });
     expect(nodes.map(({ order }) => order)).toEqual([0, 1, 2, 3, 4]);
   });
 
   it("places a request before its effects, also if other requests finished first [interfaces 10]", () => {
-    const requests = [line(7), line(5, { history: "h_5" })];
+    const requests = [makeLine(7), makeLine(5, { history: "h_5" })];
     const history = [
-      entry(5, { kind: "request", request: "req_5" }),
-      entry(6, { kind: "delivery", cause: "h_5" }),
+      makeEntry(5, { kind: "request", request: "req_5" }),
+      makeEntry(6, { kind: "delivery", cause: "h_5" }),
     ];
-    expect(seqs(buildNodes({ requests, history, attempts }))).toEqual([5, 6, 7]);
+    expect(listSeqs(buildNodes({ requests, history, attempts }))).toEqual([5, 6, 7]);
   });
 
   it("keeps requests apart whose ids repeat after a rewind [interfaces 10]", () => {
-    const requests = [line(1), line(2, { history: "h_2" }), line(4, { id: "req_1" })];
-    const history = [entry(2, { request: "req_2", undone: true }), entry(3, { kind: "restore" })];
-    expect(seqs(buildNodes({ requests, history, attempts }))).toEqual([1, 2, 3, 4]);
+    const requests = [makeLine(1), makeLine(2, { history: "h_2" }), makeLine(4, { id: "req_1" })];
+    const history = [makeEntry(2, { request: "req_2", undone: true }), makeEntry(3, { kind: "restore" })];
+    expect(listSeqs(buildNodes({ requests, history, attempts }))).toEqual([1, 2, 3, 4]);
   });
 });
 
@@ -93,8 +93,8 @@ describe("updateNodes", () => {
       for (let one = 0; one < 20; one += 1) {
         const seq = requests.length + 1;
         const cause = seq % 10 === 0 ? `h_${seq - 5}` : null;
-        requests.push(line(seq));
-        if (seq % 5 === 0) history.push(entry(seq, { kind: "request", request: `req_${seq}`, cause }));
+        requests.push(makeLine(seq));
+        if (seq % 5 === 0) history.push(makeEntry(seq, { kind: "request", request: `req_${seq}`, cause }));
       }
       // The last entries arrive with the next batch.
       const lists = { requests: [...requests], history: history.slice(0, -2), attempts };
@@ -115,8 +115,12 @@ describe("updateNodes", () => {
 });
 
 describe("findNode", () => {
-  const requests = [line(1), line(2, { history: "h_2" }), line(4, { id: "req_1" })];
-  const nodes = buildNodes({ requests, history: [entry(2, { request: "req_2" }), entry(3)], attempts });
+  const requests = [makeLine(1), makeLine(2, { history: "h_2" }), makeLine(4, { id: "req_1" })];
+  const nodes = buildNodes({
+    requests,
+    history: [makeEntry(2, { request: "req_2" }), makeEntry(3)],
+    attempts,
+  });
 
   it.each([
     ["1", 1],
@@ -130,34 +134,44 @@ describe("findNode", () => {
 });
 
 describe("listCausalRows", () => {
-  const requests = [line(1, { history: "h_1" }), line(3)];
+  const requests = [makeLine(1, { history: "h_1" }), makeLine(3)];
   const history = [
-    entry(1, { kind: "request", request: "req_1" }),
-    entry(2, { kind: "delivery", cause: "h_1" }),
-    entry(4, { kind: "control" }),
-    entry(5, { kind: "delivery", cause: "h_2", advanced_by: "h_4" }),
-    entry(6, { cause: "h_1" }),
-    entry(7, { cause: "h_lost", advanced_by: "h_4" }),
+    makeEntry(1, { kind: "request", request: "req_1" }),
+    makeEntry(2, { kind: "delivery", cause: "h_1" }),
+    makeEntry(4, { kind: "control" }),
+    makeEntry(5, { kind: "delivery", cause: "h_2", advanced_by: "h_4" }),
+    makeEntry(6, { cause: "h_1" }),
+    makeEntry(7, { cause: "h_lost", advanced_by: "h_4" }),
   ];
   const nodes = buildNodes({ requests, history, attempts });
 
   it("lists effects below their cause in order, newest root cause first [interfaces 10]", () => {
-    const rows = listCausalRows(nodes, all).map(({ seq, level }) => `${level} ${seq}`);
+    const rows = listCausalRows(nodes, matchAll).map(({ seq, level }) => `${level} ${seq}`);
     expect(rows).toEqual(["0 4", "1 7", "0 3", "0 1", "1 2", "2 5", "1 6"]);
   });
 
   it("keeps the causes of matching entries [interfaces 10]", () => {
-    expect(seqs(listCausalRows(nodes, ({ seq }) => seq === 5))).toEqual([1, 2, 5]);
+    expect(listSeqs(listCausalRows(nodes, ({ seq }) => seq === 5))).toEqual([1, 2, 5]);
     expect(listCausalRows(nodes, () => false)).toEqual([]);
   });
 });
 
 describe("orderByTime", () => {
   it("places a slow call where it started, and nothing across a rewind [interfaces 10]", () => {
-    const at = (minute: number) => ({ at: `2026-03-15T12:0${minute}:00.000Z` });
-    const requests = [line(1, at(1)), line(2, at(3)), line(3, at(2)), line(5, at(1)), line(6, at(0))];
-    const nodes = buildNodes({ requests, history: [entry(4, { kind: "restore", ...at(0) })], attempts });
-    expect(seqs(orderByTime(nodes))).toEqual([1, 3, 2, 4, 6, 5]);
+    const makeInstant = (minute: number) => ({ at: `2026-03-15T12:0${minute}:00.000Z` });
+    const requests = [
+      makeLine(1, makeInstant(1)),
+      makeLine(2, makeInstant(3)),
+      makeLine(3, makeInstant(2)),
+      makeLine(5, makeInstant(1)),
+      makeLine(6, makeInstant(0)),
+    ];
+    const nodes = buildNodes({
+      requests,
+      history: [makeEntry(4, { kind: "restore", ...makeInstant(0) })],
+      attempts,
+    });
+    expect(listSeqs(orderByTime(nodes))).toEqual([1, 3, 2, 4, 6, 5]);
   });
 });
 
@@ -180,7 +194,7 @@ describe("toOutcome", () => {
     ],
     [{ status: 404, fault: { by: "slow/one", delay_ms: 9, replaced: "nothing" } }, "refused"],
   ] as [Partial<RequestLine>, string][])("maps %o to %s", (given, outcome) => {
-    const request = line(1, given);
+    const request = makeLine(1, given);
     expect(toOutcome({ request, entry: undefined, fault: request.fault })).toBe(outcome);
   });
 
@@ -190,13 +204,13 @@ describe("toOutcome", () => {
     [{ delivered: null }, "other"],
     [{ kind: "restore" }, "rewind"],
   ])("maps an entry with %o to %s", (given, outcome) => {
-    expect(toOutcome({ request: undefined, entry: entry(1, given), fault: undefined })).toBe(outcome);
+    expect(toOutcome({ request: undefined, entry: makeEntry(1, given), fault: undefined })).toBe(outcome);
   });
 
   it("updates an attempt's fault, which arrives in a later message", () => {
     const lists = {
-      requests: [line(1)],
-      history: [entry(2, { kind: "delivery", delivered: false })],
+      requests: [makeLine(1)],
+      history: [makeEntry(2, { kind: "delivery", delivered: false })],
       attempts,
     };
     const early = updateNodes(EMPTY_CACHE, lists);
@@ -213,7 +227,7 @@ describe("toOutcome", () => {
 it.each(["constructor", "__proto__", "toString"])(
   "filters by a word such as %s:x as by any other",
   (field) => {
-    const [node] = buildNodes({ requests: [line(1)], history: [], attempts });
+    const [node] = buildNodes({ requests: [makeLine(1)], history: [], attempts });
     const matches = createFilter({ text: `${field}:x`, outcomes: new Set() } as never);
     expect(matches(node!)).toBe(false);
   },

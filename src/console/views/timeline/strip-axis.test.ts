@@ -3,13 +3,13 @@ import { createStripAxis, TOP, toY } from "./strip-axis.ts";
 
 const NOON = Date.parse("2026-03-15T12:00:00Z");
 const buildAxis = (...afterNoon: number[]) => createStripAxis(afterNoon.map((ms) => NOON + ms));
-const distances = (numbers: readonly number[]) => numbers.slice(1).map((at, i) => at - numbers[i]!);
+const listDistances = (numbers: readonly number[]) => numbers.slice(1).map((at, i) => at - numbers[i]!);
 
 describe("createStripAxis", () => {
   it("uses one scale for the whole axis [interfaces 10]", () => {
     const { positions, cuts } = buildAxis(0, 100, 400, 500, 900);
     const scale = (positions[4]! - positions[0]!) / 900;
-    expect(distances(positions).map((wide) => Math.round(wide / scale))).toEqual([100, 300, 100, 400]);
+    expect(listDistances(positions).map((wide) => Math.round(wide / scale))).toEqual([100, 300, 100, 400]);
     expect(cuts).toEqual([]);
   });
 
@@ -18,7 +18,8 @@ describe("createStripAxis", () => {
     const words = makeTicks(700).map(({ word }) => word);
     expect(words).toEqual(["12:00:01", "12:00:02", "12:00:03", "12:00:04", "12:00:05", "12:00:06"]);
     expect(
-      new Set(distances(makeTicks(700).map(({ position }) => position)).map((wide) => wide.toFixed(6))).size,
+      new Set(listDistances(makeTicks(700).map(({ position }) => position)).map((wide) => wide.toFixed(6)))
+        .size,
     ).toBe(1);
     expect(makeTicks(300).map(({ word }) => word)).toEqual(["12:00:02", "12:00:04", "12:00:06"]);
     expect(buildAxis(0, 60, 130, 210).makeTicks(400)[1]!.word).toBe("12:00:00.05");
@@ -46,14 +47,14 @@ describe("createStripAxis", () => {
 
   it("places entries of one instant side by side with a frozen clock [interfaces 10]", () => {
     const { positions, cuts, makeTicks } = buildAxis(0, 0, 0, 0, 60_000, 60_000, 60_000);
-    expect(distances(positions).slice(0, 3)).toEqual([1, 1, 1]);
+    expect(listDistances(positions).slice(0, 3)).toEqual([1, 1, 1]);
     expect(cuts).toHaveLength(1);
     expect(makeTicks(600).map(({ word }) => word)).toEqual(["12:00:00", "12:01:00"]);
   });
 
   it("continues to the right after a rewind [interfaces 10]", () => {
     const { positions, cuts } = buildAxis(1000, 1500, 2000, 900, 1400, 2100);
-    expect(distances(positions).every((wide) => wide > 0)).toBe(true);
+    expect(listDistances(positions).every((wide) => wide > 0)).toBe(true);
     expect(cuts).toHaveLength(1);
   });
 

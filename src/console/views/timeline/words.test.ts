@@ -2,21 +2,22 @@ import { describe, expect, it } from "vitest";
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
 import { explainDecision, formatDuration, formatReason, summarizeChanges, toShortTitle } from "./words.ts";
 
-const summary = (changes: HistoryEntry["changes"]) => summarizeChanges({ entry: { changes } } as never);
+const summarizeCounts = (changes: HistoryEntry["changes"]) =>
+  summarizeChanges({ entry: { changes } } as never);
 
 describe("summarizeChanges", () => {
   it("counts records in the singular and plural of their collection [interfaces 10]", () => {
     const none = { added: 0, removed: 0, changed: 0 };
-    expect(summary({ deliveries: { ...none, added: 1 }, webhooks: { ...none, changed: 1 } })).toBe(
+    expect(summarizeCounts({ deliveries: { ...none, added: 1 }, webhooks: { ...none, changed: 1 } })).toBe(
       "+1 delivery, ~1 webhook",
     );
-    expect(summary({ messages: { ...none, removed: 2 }, store_files: { ...none, changed: 1 } })).toBe(
+    expect(summarizeCounts({ messages: { ...none, removed: 2 }, store_files: { ...none, changed: 1 } })).toBe(
       "−2 messages, ~1 store file",
     );
     expect(
-      summary({ usage: { ...none, changed: 1 }, dashboards: { added: 1, removed: 1, changed: 0 } }),
+      summarizeCounts({ usage: { ...none, changed: 1 }, dashboards: { added: 1, removed: 1, changed: 0 } }),
     ).toBe("~1 usage, +1 −1 dashboards");
-    expect(summary({ boxes: { ...none, added: 1 }, movies: { ...none, changed: 1 } })).toBe(
+    expect(summarizeCounts({ boxes: { ...none, added: 1 }, movies: { ...none, changed: 1 } })).toBe(
       "+1 box, ~1 movie",
     );
   });
@@ -70,7 +71,7 @@ describe("explainDecision", () => {
       ...entry,
     } as JournalEntry);
 
-  const fault = (by: string, replaced: "nothing" | "response" | "connection", delay_ms = 0) => ({
+  const makeFault = (by: string, replaced: "nothing" | "response" | "connection", delay_ms = 0) => ({
     by,
     replaced,
     delay_ms,
@@ -92,23 +93,28 @@ describe("explainDecision", () => {
     ],
     [{ decision: "access", status: 404 }, "The object does not exist, or usr_dan is not allowed to see it."],
     [
-      { decision: "fault:inline/r1", status: 503, fault: fault("inline/r1", "response"), history: null },
+      { decision: "fault:inline/r1", status: 503, fault: makeFault("inline/r1", "response"), history: null },
       "A fault replaced the response with 503 (rule r1). No change is recorded.",
     ],
     [
-      { decision: "fault:outage/r1", status: 0, fault: fault("outage/r1", "connection"), history: "h_1" },
+      { decision: "fault:outage/r1", status: 0, fault: makeFault("outage/r1", "connection"), history: "h_1" },
       "A fault broke the connection; the client got no response (rule r1 of scenario outage). models.list ran first, and its change stays.",
     ],
     [
-      { decision: "fault:inline/r1", status: 429, fault: fault("inline/r1", "response", 30), history: null },
+      {
+        decision: "fault:inline/r1",
+        status: 429,
+        fault: makeFault("inline/r1", "response", 30),
+        history: null,
+      },
       "A fault replaced the response with 429 (rule r1). No change is recorded. The fault delayed the response by 30 ms.",
     ],
     [
-      { decision: "fault:slow/r1", fault: fault("slow/r1", "nothing", 700) },
+      { decision: "fault:slow/r1", fault: makeFault("slow/r1", "nothing", 700) },
       "models.list succeeded for usr_dan. A fault delayed the response by 700 ms and changed nothing else (rule r1 of scenario slow).",
     ],
     [
-      { decision: "auth", status: 401, fault: fault("header/delay", "nothing", 40) },
+      { decision: "auth", status: 401, fault: makeFault("header/delay", "nothing", 40) },
       "The request has no valid credentials. A fault delayed the response by 40 ms and changed nothing else (the request’s own header).",
     ],
     [

@@ -4,9 +4,9 @@ import { type Delivery, formatSpan, getDeliveryState, listAttemptMarks } from ".
 
 const DELAYS = ["1m", "5m", "15m", "1h", "6h"].map((delay) => parseDuration(delay)!);
 const BEGUN = Date.parse("2026-03-15T12:00:00.000Z");
-const iso = (minutes: number) => new Date(BEGUN + minutes * 60_000).toISOString();
+const toIso = (minutes: number) => new Date(BEGUN + minutes * 60_000).toISOString();
 
-function delivery(some: Partial<Delivery>): Delivery {
+function makeDelivery(some: Partial<Delivery>): Delivery {
   return {
     delivery_id: "del_1",
     webhook_id: "wh_1",
@@ -16,9 +16,9 @@ function delivery(some: Partial<Delivery>): Delivery {
     response_code: 500,
     attempts: 1,
     scheduled_attempts: 1,
-    created_at: iso(0),
+    created_at: toIso(0),
     delivered_at: null,
-    last_attempt: iso(0),
+    last_attempt: toIso(0),
     next_retry: null,
     body: "{}",
     attempt_log: [],
@@ -26,12 +26,12 @@ function delivery(some: Partial<Delivery>): Delivery {
   };
 }
 
-const attempt = (
+const makeAttempt = (
   minutes: number,
   response_code: number,
   kind: "first" | "retry" | "redelivery" = "retry",
 ) => ({
-  at: iso(minutes),
+  at: toIso(minutes),
   kind,
   url: "http://127.0.0.1:9/",
   response_code,
@@ -39,19 +39,19 @@ const attempt = (
 });
 
 /** Minutes from the first attempt, and the state. */
-const shown = (one: Delivery) =>
+const listMarks = (one: Delivery) =>
   listAttemptMarks(one, DELAYS).map(({ at, state }) => [(at - BEGUN) / 60_000, state]);
 
 describe("listAttemptMarks", () => {
   it("shows made, due and expected attempts [G24]", () => {
-    const one = delivery({
+    const one = makeDelivery({
       attempts: 2,
       scheduled_attempts: 2,
-      next_retry: iso(6),
-      last_attempt: iso(1),
-      attempt_log: [attempt(0, 500, "first"), attempt(1, 0)],
+      next_retry: toIso(6),
+      last_attempt: toIso(1),
+      attempt_log: [makeAttempt(0, 500, "first"), makeAttempt(1, 0)],
     });
-    expect(shown(one)).toEqual([
+    expect(listMarks(one)).toEqual([
       [0, "failed"],
       [1, "failed"],
       [6, "due"],
@@ -63,14 +63,14 @@ describe("listAttemptMarks", () => {
   });
 
   it("shows retries that a 410 or an inactive webhook cancelled [G24]", () => {
-    const one = delivery({
+    const one = makeDelivery({
       attempts: 2,
       scheduled_attempts: 2,
       response_code: 410,
-      last_attempt: iso(1),
-      attempt_log: [attempt(0, 500, "first"), attempt(1, 410)],
+      last_attempt: toIso(1),
+      attempt_log: [makeAttempt(0, 500, "first"), makeAttempt(1, 410)],
     });
-    expect(shown(one).slice(2)).toEqual([
+    expect(listMarks(one).slice(2)).toEqual([
       [6, "cancelled"],
       [21, "cancelled"],
       [81, "cancelled"],
@@ -80,23 +80,23 @@ describe("listAttemptMarks", () => {
   });
 
   it("shows a redelivery, and nothing after a success [G24]", () => {
-    const one = delivery({
+    const one = makeDelivery({
       status: "success",
       attempts: 2,
       response_code: 200,
-      delivered_at: iso(3),
+      delivered_at: toIso(3),
       last_attempt: null,
-      attempt_log: [attempt(0, 500, "first"), attempt(3, 200, "redelivery")],
+      attempt_log: [makeAttempt(0, 500, "first"), makeAttempt(3, 200, "redelivery")],
     });
-    expect(shown(one)).toEqual([
+    expect(listMarks(one)).toEqual([
       [0, "failed"],
       [3, "delivered"],
     ]);
   });
 
   it("shows the six attempts of a fixture's delivery, which were not logged [G24]", () => {
-    const one = delivery({ attempts: 6, scheduled_attempts: 6, last_attempt: iso(441) });
-    expect(shown(one).map(([minutes]) => minutes)).toEqual([0, 1, 6, 21, 81, 441]);
+    const one = makeDelivery({ attempts: 6, scheduled_attempts: 6, last_attempt: toIso(441) });
+    expect(listMarks(one).map(([minutes]) => minutes)).toEqual([0, 1, 6, 21, 81, 441]);
     expect(getDeliveryState(one, DELAYS)).toBe("given up");
   });
 

@@ -3,7 +3,7 @@ import { isProcessable } from "../files/examine-file.ts";
 import { calculateProgress, findNextStepEnd } from "./rules.ts";
 
 const minute = { started_at: 1000, processing_ms: 60_000 };
-const at = (seconds: number) => calculateProgress(minute, 1000 + seconds * 1000);
+const getProgressAt = (seconds: number) => calculateProgress(minute, 1000 + seconds * 1000);
 
 describe("the processing of a file", () => {
   it.each([
@@ -17,12 +17,12 @@ describe("the processing of a file", () => {
   ])(
     "has after %d of 60 seconds reached %d percent and the step %s [G11]",
     (seconds, progress_percent, current_step) => {
-      expect(at(seconds)).toEqual({ progress_percent, current_step });
+      expect(getProgressAt(seconds)).toEqual({ progress_percent, current_step });
     },
   );
 
   it("stays below 100 percent until it ends [3.1]", () => {
-    expect(at(3600).progress_percent).toBe(99);
+    expect(getProgressAt(3600).progress_percent).toBe(99);
     expect(calculateProgress({ started_at: 0, processing_ms: 0 }, 0).progress_percent).toBe(99);
   });
 
