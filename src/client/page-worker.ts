@@ -5,7 +5,9 @@ import { API_PATHS, UPLOAD_PATH } from "./options.ts";
 import {
   createChannel,
   type ForwardedRequest,
+  isBelow,
   type Port,
+  REPLACED,
   toPaths,
   type WorkerVersion,
 } from "./worker-messages.ts";
@@ -115,7 +117,7 @@ export class PageWorker {
       throw error;
     }
     workers.addEventListener("controllerchange", () => page.warnIfReplaced());
-    if (offline) await storeFiles(location!.href);
+    if (offline) await storeFiles(location!.href, toPaths(paths));
     return page;
   }
 
@@ -164,12 +166,18 @@ export class PageWorker {
   private async waitUntilActive(): Promise<void> {
     const { registration, workers, url } = this;
     const next = registration.installing ?? registration.waiting;
+    const channel = new BroadcastChannel(REPLACED);
     if (next !== null)
       await new Promise<void>((resolve) => {
-        const isDone = () => ["activated", "redundant"].includes(next.state);
-        if (isDone()) resolve();
-        next.addEventListener("statechange", () => isDone() && resolve());
+        const follow = () => {
+          // The browser waits until the former worker has answered, perhaps a page that was left, or with a stream.
+          if (next.state === "installed") channel.postMessage(registration.active?.scriptURL);
+          if (["activated", "redundant"].includes(next.state)) resolve();
+        };
+        follow();
+        next.addEventListener("statechange", follow);
       });
+    channel.close();
     const isControlled = () =>
       workers.controller?.scriptURL === url && workers.controller === registration.active;
     if (isControlled()) return;
@@ -219,9 +227,10 @@ async function answerByCurrent(request: Request): Promise<Response> {
 }
 
 /** Loads again what was loaded before the worker was there, so that the worker stores a copy. */
-async function storeFiles(pageUrl: string): Promise<void> {
+async function storeFiles(pageUrl: string, paths: readonly string[]): Promise<void> {
   const loadedUrls = performance.getEntriesByType("resource").map(({ name }) => name);
-  const ownUrls = [pageUrl, ...loadedUrls].filter((url) => url.startsWith(new URL("/", pageUrl).href));
+  const isFile = (url: string) => url.startsWith(new URL("/", pageUrl).href) && !isBelow(url, paths);
+  const ownUrls = [pageUrl, ...loadedUrls].filter(isFile);
   await Promise.all(ownUrls.map((url) => fetch(url).catch(() => {})));
   // The parts that are loaded when they are first used, which would be missing without a network.
   void import("virtual:all-chunks").catch(() => {});

@@ -3,7 +3,15 @@
  * to that page, and the page's answer back. `understudy worker-file DIR` writes it.
  */
 
-import { createChannel, isBelow, type Port, receiveAnswer, toForwardedRequest } from "./worker-messages.ts";
+import {
+  breakAnswers,
+  createChannel,
+  isBelow,
+  type Port,
+  REPLACED,
+  receiveAnswer,
+  toForwardedRequest,
+} from "./worker-messages.ts";
 
 interface ServiceWorkerScope {
   location: { href: string; origin: string };
@@ -72,6 +80,11 @@ worker.addEventListener(
     waitingForPort.delete(source.id);
   },
 );
+
+// Not by `postMessage`, which would be another event that the browser waits for.
+Object.assign(new BroadcastChannel(REPLACED), {
+  onmessage: ({ data }: { data: unknown }) => data === worker.location.href && breakAnswers(),
+});
 
 worker.addEventListener("fetch", (event: FetchEvent) => {
   const { clientId, request } = event;

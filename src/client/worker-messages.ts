@@ -91,6 +91,20 @@ export async function toForwardedRequest(request: Request): Promise<ForwardedReq
   return { type: "request", method, url, headers: [...headers], body: await request.arrayBuffer() };
 }
 
+/** The channel on which a page reports the address of a worker that another one is about to replace. */
+export const REPLACED = "understudy:replaced";
+
+/** The ports of answers that have not ended. */
+const openPorts = new Set<Port>();
+
+/** Breaks all answers that have not ended. */
+export function breakAnswers(): void {
+  for (const port of openPorts) {
+    port.postMessage({ type: "abort" });
+    port.onmessage!({ data: { type: "broken" } as never, ports: [] });
+  }
+}
+
 /**
  * Assembles an answer from its parts; a broken one is a network error. Each piece is sent once the one before
  * was read, so that a slow reader needs no memory.
@@ -98,6 +112,7 @@ export async function toForwardedRequest(request: Request): Promise<ForwardedReq
 export function receiveAnswer(port: Port, signal: AbortSignal): Promise<Response> {
   const abort = () => port.postMessage({ type: "abort" });
   signal.addEventListener("abort", abort);
+  openPorts.add(port);
   return new Promise((resolve) => {
     let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
     const createBody = () =>
@@ -107,11 +122,15 @@ export function receiveAnswer(port: Port, signal: AbortSignal): Promise<Response
             controller = bodyController;
           },
           pull: () => port.postMessage({ type: "next" }),
-          cancel: abort,
+          cancel: () => {
+            openPorts.delete(port);
+            abort();
+          },
         },
         { highWaterMark: 0 },
       );
     port.onmessage = ({ data }: { data: AnswerPart }) => {
+      if (data.type !== "head" && data.type !== "piece") openPorts.delete(port);
       if (data.type === "whole") resolve(createWholeResponse(data.bytes, data));
       else if (data.type === "head") resolve(new Response(createBody(), data));
       else if (data.type === "piece") controller!.enqueue(data.bytes);

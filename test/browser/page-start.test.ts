@@ -125,6 +125,28 @@ describe("start", () => {
     expect(await page.evaluate(async () => (await sandbox.journal.list()).total)).toBe(1);
   });
 
+  it.each(["that was left", "of another tab"])(
+    "replaces the worker of other paths while it waits for the answer to a page %s [interfaces 17]",
+    async (which) => {
+      await start();
+      await page.evaluate(async () => {
+        await sandbox.faults.add({ match: { operation: "models.list" }, effect: { wire: "hang" } });
+        void fetch("/v1/models").catch(() => {});
+      });
+      if (which === "of another tab") ({ page } = await openPage(profile, application.origin));
+      else await page.reload();
+      await start({ paths: ["/v1"] });
+      expect(await status()).toBe(200);
+    },
+  );
+
+  it("stores files for the time without a network also after a request of its paths [interfaces 17]", async () => {
+    await page.evaluate(() => fetch("/v1/models"));
+    await start({ offline: true });
+    expect(await status()).toBe(200);
+    expect(application.arrived).toEqual(["/v1/models"]);
+  });
+
   it("lets neither a beacon nor an EventSource of a first visit reach the network [interfaces 17]", async () => {
     const problem = await page.evaluate(async () => {
       const starting = begin();
