@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { build, createLogger, createServer } from "vite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { makeCertificate } from "../hosts/node/make-certificate.ts";
 import { defineOperation } from "./operations.ts";
 import understudy, { type PluginOptions } from "./vite.ts";
 
@@ -20,16 +24,16 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-async function serveDev(options?: PluginOptions) {
+async function serveDev(options?: PluginOptions, https?: { cert: string; key: string }) {
   const customLogger = createLogger("silent");
   customLogger.info = (text) => said.push(text);
   const vite = await createServer({
     ...{ root, configFile: false, customLogger, plugins: [understudy(options)] },
-    server: { port: 0, host: "127.0.0.1", ws: false },
+    server: { port: 0, host: "127.0.0.1", ws: false, ...(https && { https }) },
   });
   await vite.listen();
   const { port } = vite.httpServer!.address() as { port: number };
-  return { vite, page: `http://127.0.0.1:${port}` };
+  return { vite, page: `http${https ? "s" : ""}://127.0.0.1:${port}` };
 }
 
 const findPrintedUrl = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.exec(said.join("\n"))?.[1];
@@ -176,6 +180,38 @@ describe("understudy-sandbox/vite", () => {
       expect(await post({ ...json, host: "192.168.1.5:5173", origin: "http://192.168.1.5:5173" })).toBe(201);
       expect(await post({ ...json, host, origin: `http://${host}` })).toBe(201);
     } finally {
+      await vite.close();
+    }
+  });
+
+  it("serves pages over HTTP/2, which Vite speaks with a certificate, as over HTTP/1", async () => {
+    const now = Date.now();
+    const certificate = makeCertificate(new Date(now - 86_400_000), new Date(now + 86_400_000));
+    const { vite, page } = await serveDev({}, certificate);
+    const session = connect(page, { ca: certificate.cert, servername: "localhost" });
+    const send = async (headers: Record<string, string>, body?: string) => {
+      const stream = session.request(headers).end(body);
+      const [{ ":status": status }] = (await once(stream, "response")) as [{ ":status": number }];
+      return { status, text: await text(stream) };
+    };
+    const json = { ":method": "POST", "content-type": "application/json" };
+    const control = { ...json, ":path": "/_control/sandboxes/default/faults" };
+    const models = { ":path": "/v1/models" };
+    const rule = { match: { operation: "models.list" }, times: 1 };
+    try {
+      const ip = { ":authority": "192.168.1.5:5173", origin: "https://192.168.1.5:5173" };
+      const made = await send({ ...control, ...ip }, JSON.stringify({ ...rule, effect: { status: 503 } }));
+      expect(made).toMatchObject({ status: 201 });
+      expect(await send({ ...models, ...ip })).toMatchObject({ status: 503 });
+      const rebound = { ":authority": "evil.test", origin: "https://evil.test" };
+      expect(await send({ ...control, ...rebound }, "{}")).toMatchObject({ status: 403 });
+      for (const wire of ["reset", "empty", "garbage", "truncate"]) {
+        await send(control, JSON.stringify({ ...rule, effect: { wire } }));
+        await expect(send(models), wire).rejects.toThrow();
+      }
+      expect(await send(models)).toMatchObject({ status: 401 });
+    } finally {
+      session.destroy();
       await vite.close();
     }
   });

@@ -1,3 +1,4 @@
+import { constants, type Http2Stream } from "node:http2";
 import { isIP } from "node:net";
 import type { Plugin, ProxyOptions, ViteDevServer } from "vite";
 import { isLoopback } from "../engine/contract/http-url.ts";
@@ -119,6 +120,12 @@ const bypassNavigations: ProxyOptions["bypass"] = ({ method, url, headers }) => 
 /** The codes of Node's errors for a connection that the server broke, or on which it sent what is not HTTP. */
 const BROKEN_CONNECTION = /^(?:ECONNRESET|EPIPE|HPE_.*)$/;
 
+/** A stream of HTTP/2 that is only destroyed looks complete to its client. */
+function breakAnswer(response: { stream?: unknown; destroy(): unknown }): void {
+  (response.stream as Http2Stream | undefined)?.close(constants.NGHTTP2_INTERNAL_ERROR);
+  response.destroy();
+}
+
 /**
  * Reports the page's address, so that URLs in answers have it. A name that is not loopback stays in Host, where the
  * server's guard refuses it: DNS rebinding may have led the page here. An IP address cannot be rebound.
@@ -132,7 +139,8 @@ function proxyTo(target: string): ProxyOptions {
     changeOrigin: false,
     configure: (proxy) => {
       proxy.on("proxyReq", (outgoing, { headers }) => {
-        const { host: calledHost = "", origin = "" } = headers;
+        // In HTTP/2, which Vite speaks with a certificate, the pseudo-header replaces Host.
+        const { host: calledHost = String(headers[":authority"] ?? ""), origin = "" } = headers;
         const [, name = ""] = /^\[?(.*?)\]?(?::\d+)?$/.exec(calledHost) ?? [];
         if (isIP(name) !== 0 || isRemote) outgoing.setHeader("host", host);
         // Calls of the page itself: the server would compare the Origin with its own address, and refuse.
@@ -140,11 +148,11 @@ function proxyTo(target: string): ProxyOptions {
       });
       // The page must see a fault that breaks the connection, too: Vite would answer 502, or wait for the rest of the body.
       proxy.on("error", (error, _request, response) => {
-        if (BROKEN_CONNECTION.test((error as NodeJS.ErrnoException).code ?? "")) response.destroy();
+        if (BROKEN_CONNECTION.test((error as NodeJS.ErrnoException).code ?? "")) breakAnswer(response);
       });
       proxy.on("proxyRes", (incoming, _request, response) => {
         incoming.once("close", () => {
-          if (!incoming.complete) response.destroy();
+          if (!incoming.complete) breakAnswer(response);
         });
       });
     },
