@@ -160,14 +160,19 @@ function removeReplaced(text, seen, exported) {
 /** An entry's own declarations, which import the shared ones from the library's file. */
 function importFromLibrary(file, exported) {
   const text = readFileSync(file, "utf8");
-  const imports = [...text.matchAll(FROM_FILE)].flatMap(([, , what]) =>
-    parseNames(what).map(({ name }) => name),
-  );
+  const listNames = (statement) =>
+    [...text.matchAll(FROM_FILE)]
+      .filter(([, keyword]) => keyword === statement)
+      .flatMap(([, , what]) => parseNames(what).map(({ name }) => name));
+  const imports = listNames("import");
   const inline = [...text.matchAll(IN_FILE)].map(([, , name]) => name);
-  const missing = [...imports, ...inline].filter((name) => !exported.has(name));
+  const missing = [...imports, ...listNames("export"), ...inline].filter((name) => !exported.has(name));
   if (missing.length > 0)
     throw new Error(`${file} needs ${missing.join(", ")}, which src/client/index.ts does not export`);
   const head =
     imports.length === 0 ? "" : `import type { ${imports.sort().join(", ")} } from "./${LIBRARY}.js";\n`;
-  return `${head}${text.replaceAll(FROM_FILE, "").replaceAll(IN_FILE, `import("./${LIBRARY}.js").$2`)}`;
+  const ownText = text.replaceAll(FROM_FILE, (_, keyword, what) =>
+    keyword === "export" ? `export ${what} from "./${LIBRARY}.js";\n` : "",
+  );
+  return `${head}${ownText.replaceAll(IN_FILE, `import("./${LIBRARY}.js").$2`)}`;
 }

@@ -44,6 +44,17 @@ import understudyPlugin from "understudy-sandbox/vite";
 import type { SandboxClient } from "understudy-sandbox";
 declare const sandbox: SandboxClient;
 `;
+const ENTRIES = `import { type StartOptions, start } from "understudy-sandbox/browser";
+import { connect, ControlError, type SandboxOptions } from "understudy-sandbox/client";
+import { createSandbox } from "understudy-sandbox/engine";
+import { understudyRoutes } from "understudy-sandbox/fetch";
+import { defineOperation } from "understudy-sandbox/operations";
+import { showPanel } from "understudy-sandbox/panel";
+import { understudy } from "understudy-sandbox/storybook";
+const options: SandboxOptions & StartOptions = { seed: 7 };
+connect().sandbox(options).catch((error) => error instanceof ControlError && error.status);
+start(options).then(showPanel);
+`;
 const toModule = (lines: readonly string[]) => `${lines.map((line) => `${line};`).join("\n")}\nexport {};`;
 /** A line without an error fails by `@ts-expect-error`, so each line is checked. */
 const toRejectedModule = (lines: readonly string[]) =>
@@ -52,7 +63,12 @@ const toRejectedModule = (lines: readonly string[]) =>
 /** User projects: files and compiler options. */
 const PROJECTS: Readonly<Record<string, { files: Record<string, string>; compilerOptions: object }>> = {
   node: {
-    files: { "right.ts": HEAD + toModule(RIGHT), "wrong.ts": HEAD + toRejectedModule(MISSPELT) },
+    files: {
+      "right.ts": HEAD + toModule(RIGHT),
+      "wrong.ts": HEAD + toRejectedModule(MISSPELT),
+      "entries.ts":
+        ENTRIES + toModule(["createSandbox()", "understudyRoutes()", "defineOperation", "understudy()"]),
+    },
     compilerOptions: { module: "nodenext" },
   },
   bundler: {
