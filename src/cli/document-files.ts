@@ -164,11 +164,8 @@ export function expandFiles(patterns: readonly string[]): string[] {
 
 function listMatching(pattern: string): string[] {
   // On other systems a backslash escapes the next character.
-  const normalized = (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(
-    /^\.\//,
-    "",
-  );
-  const { folder, glob } = findLiteralFolder(normalized);
+  const slashed = process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern;
+  const { folder, glob } = findLiteralFolder(slashed.replace(/^\.\//, ""));
   const { base: escapedBase, isGlob } = picomatch.scan(glob);
   const base = escapedBase.replace(/\\(.)/g, "$1");
   if (!isGlob) throw new UsageError(`there is no file ${pattern}`);

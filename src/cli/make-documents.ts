@@ -35,7 +35,7 @@ export async function writeFixture({ file, out, force }: FromHarOptions): Promis
   }
   const text = await formatFixture(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
   if (out === undefined) return { value: fixture, text: text.trimEnd() };
-  writeNewFile(out, text, { force, secret: true });
+  writeNewFile(out, text, { force, isSecret: true });
   const epoch = fixture["epoch"];
   const countTexts = Object.entries(counts).map(([list, count]) => `${count} ${list}`);
   const values = dropped.length === 1 ? "1 value was" : `${dropped.length} values were`;

@@ -22,7 +22,7 @@ interface WriteOptions {
   /** Replace a file that exists. */
   force?: boolean;
   /** The file contains keys or secrets, so only this user may read it. */
-  secret?: boolean;
+  isSecret?: boolean;
 }
 
 /**
@@ -33,18 +33,18 @@ interface WriteOptions {
 export function writeNewFile(
   file: string,
   text: string | Uint8Array,
-  { force = false, secret = false }: WriteOptions = {},
+  { force = false, isSecret = false }: WriteOptions = {},
 ): void {
   requireOutputFile(file, force);
   makeParentFolder(file);
   try {
-    writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
+    writeFileSync(file, text, { flag: force ? "w" : "wx", ...(isSecret && { mode: 0o600 }) });
   } catch (error) {
     // The error of a full disk names no path.
     throw Object.assign(error as Error, { path: file });
   }
   // Needed for an existing file, which keeps its mode.
-  if (secret) chmodSync(file, 0o600);
+  if (isSecret) chmodSync(file, 0o600);
 }
 
 /**

@@ -11,7 +11,7 @@ export const bundleCommand = sandboxCommand({
   async run({ file, force }, sandbox) {
     requireOutputFile(file, force);
     const bundle = await sandbox.bundle();
-    writeNewFile(file, `${JSON.stringify(bundle)}\n`, { force, secret: true });
+    writeNewFile(file, `${JSON.stringify(bundle)}\n`, { force, isSecret: true });
     const steps = bundle.steps.length;
     return {
       value: { file, steps },

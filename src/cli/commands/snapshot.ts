@@ -46,7 +46,7 @@ const exportFile = sandboxCommand({
   options: FORCE,
   async run({ name, file, force }, { snapshots }) {
     requireOutputFile(file, force);
-    writeNewFile(file, `${JSON.stringify(await snapshots.export(name))}\n`, { force, secret: true });
+    writeNewFile(file, `${JSON.stringify(await snapshots.export(name))}\n`, { force, isSecret: true });
     return { value: { file }, text: `Wrote ${file}.` };
   },
 });

@@ -78,7 +78,7 @@ export class BindingChecker {
       );
     for (const section of ["where", "set"] as const)
       for (const field of Object.keys(value[section] ?? {}))
-        this.requireField(binding, target, field, { path: [section, field], atKey: true });
+        this.requireField(binding, target, field, { path: [section, field], pointsAtKey: true });
     this.checkSort(binding, target);
     this.checkPlaces(operation, binding);
     this.checkParents(binding, target);
@@ -101,11 +101,11 @@ export class BindingChecker {
         const references = [...target.fieldNames].filter((name) => target.findReference(name) !== undefined);
         const message = `${target.collection.name} has no field ${JSON.stringify(field)} that names another record`;
         const hint = findNearest(field, references);
-        this.report(binding, { path: ["parents", field], atKey: true, message, hint });
+        this.report(binding, { path: ["parents", field], pointsAtKey: true, message, hint });
         continue;
       }
       for (const name of Object.keys(conditions))
-        this.requireField(binding, parent, name, { path: ["parents", field, name], atKey: true });
+        this.requireField(binding, parent, name, { path: ["parents", field, name], pointsAtKey: true });
     }
   }
 
@@ -119,7 +119,7 @@ export class BindingChecker {
     binding: LocatedBinding,
     { collection, fieldNames }: BoundCollection,
     field: string,
-    place: Pick<ProblemDetails, "path" | "atKey">,
+    place: Pick<ProblemDetails, "path" | "pointsAtKey">,
   ): void {
     if (fieldNames.has(field)) return;
     const message = `${collection.name} has no field ${JSON.stringify(field)}`;

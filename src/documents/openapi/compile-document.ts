@@ -274,7 +274,7 @@ class DocumentCompiler {
     if (this.targets.find(name) !== undefined) {
       this.report(binding, {
         path: [],
-        atKey: true,
+        pointsAtKey: true,
         message: `${name} is a collection already; bind operations to it, or choose another name`,
       });
       return;

@@ -28,9 +28,9 @@ export class DocumentReport {
   addProblem(
     path: DocumentPath,
     message: string,
-    { hint, atKey }: Pick<ProblemDetails, "hint" | "atKey"> = {},
+    { hint, pointsAtKey }: Pick<ProblemDetails, "hint" | "pointsAtKey"> = {},
   ): void {
-    this.problems.push(locateProblem(this.document, { path, message, hint, atKey }));
+    this.problems.push(locateProblem(this.document, { path, message, hint, pointsAtKey }));
   }
 
   /** Features that are not supported are reported once each, at their first place. */
@@ -38,8 +38,8 @@ export class DocumentReport {
     this.unsupported.push({ feature, path });
   }
 
-  warnOfClash(path: DocumentPath, message: string, atKey: boolean): void {
-    this.clashes.push(locateProblem(this.document, { path, message, atKey }));
+  warnOfClash(path: DocumentPath, message: string, pointsAtKey: boolean): void {
+    this.clashes.push(locateProblem(this.document, { path, message, pointsAtKey }));
   }
 
   /** Warns of a reference to what the document lacks. */

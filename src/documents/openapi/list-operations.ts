@@ -150,7 +150,9 @@ class DocumentReader {
     for (const [path, pathItem] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
       if (path.startsWith("x-") || !isJsonObject(pathItem)) continue;
       if (!path.startsWith("/")) {
-        this.report.addProblem(["paths", path], `the path ${path} must begin with a slash`, { atKey: true });
+        this.report.addProblem(["paths", path], `the path ${path} must begin with a slash`, {
+          pointsAtKey: true,
+        });
         continue;
       }
       const item = this.references.follow({ node: pathItem, path: ["paths", path] });

@@ -20,7 +20,7 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
  */
 export function openDocument(text: string, file: string): UserDocument {
   const content = normalizeText(text);
-  const readSlowly = () => readDocument(content, { file, limits: LIMITS, anyKey: true });
+  const readSlowly = () => readDocument(content, { file, limits: LIMITS, allowsAnyKey: true });
   if (content.length > LIMITS.maxBytes) return readSlowly();
   // A flow map of YAML begins like JSON.
   const json = content.trimStart().startsWith("{") ? tryParseJson(content) : undefined;
@@ -30,7 +30,7 @@ export function openDocument(text: string, file: string): UserDocument {
   if (value === undefined) return readSlowly();
   try {
     // The same limits as `readDocument`, also for texts that expand by their aliases.
-    createInlineDocument(value, { file, limits: LIMITS, anyKey: true });
+    createInlineDocument(value, { file, limits: LIMITS, allowsAnyKey: true });
   } catch (error) {
     // The slower reader knows the place.
     readSlowly();

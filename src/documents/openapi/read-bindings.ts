@@ -61,7 +61,7 @@ export function readBindings(reading: OpenApiReading, file: UserDocument | undef
       bindings.problems.push(
         toProblem(binding, {
           path: [],
-          atKey: true,
+          pointsAtKey: true,
           message: `${document.file} has no operation ${JSON.stringify(id)}`,
           hint: findNearest(id, operationIds),
         }),
@@ -84,7 +84,7 @@ function findProblems(
     if (key === undefined) return [];
     const message = `${JSON.stringify(key)} is not an action; the actions are ${ACTION_WORDS.join(", ")}`;
     const hint = findNearest(key, ACTION_WORDS);
-    return [locateProblem(part, { path: [...path, key], atKey: true, message, hint })];
+    return [locateProblem(part, { path: [...path, key], pointsAtKey: true, message, hint })];
   });
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }

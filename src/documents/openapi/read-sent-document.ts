@@ -27,7 +27,7 @@ export function readSentDocument({ openapi, bindings }: OperationDocuments): Ope
   const document =
     typeof openapi === "string"
       ? openDocument(openapi, "openapi")
-      : createInlineDocument(openapi, { file: "openapi", anyKey: true });
+      : createInlineDocument(openapi, { file: "openapi", allowsAnyKey: true });
   const sentBindings = bindings === undefined ? undefined : readSentBindings(bindings);
   return toOperationSource({ document, bindings: sentBindings }, document.file);
 }

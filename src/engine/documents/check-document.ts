@@ -39,7 +39,7 @@ function describeError(error: ErrorObject, { value: root, text }: UserDocument):
   const isEmpty = root === null && text !== undefined;
   const message = isEmpty ? explanation.replace(/, not null$/, ", but it is empty") : explanation;
   const path = key === undefined ? place : [...place, key];
-  return { path, message: `${nameField(place)} ${message}`, hint, atKey: key !== undefined };
+  return { path, message: `${nameField(place)} ${message}`, hint, pointsAtKey: key !== undefined };
 }
 
 function nameField(path: DocumentPath): string {

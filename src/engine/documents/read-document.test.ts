@@ -217,7 +217,7 @@ describe("a document", () => {
   );
 
   it("may have any key but `__proto__`, in YAML as inline, if any name can be a key [interfaces 5]", () => {
-    const options = { file: "a.yaml", anyKey: true };
+    const options = { file: "a.yaml", allowsAnyKey: true };
     expect(readDocument("constructor: { prototype: 1 }", options).value).toEqual({
       constructor: { prototype: 1 },
     });

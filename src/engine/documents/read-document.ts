@@ -44,7 +44,7 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   }
   try {
     const root = parseYaml(content, limits, lines);
-    const { targets, warnings } = checkNodes(root, content, options.anyKey ?? false);
+    const { targets, warnings } = checkNodes(root, content, options.allowsAnyKey ?? false);
     const locateNode = (node: unknown) => toLinePosition(lines, findOffset(node));
     for (const { offset, message } of warnings)
       options.warn?.({ file, ...toLinePosition(lines, offset), field: "", message });

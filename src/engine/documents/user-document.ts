@@ -30,7 +30,7 @@ export interface ReadOptions {
   limits?: Partial<DocumentLimits>;
   warn?: Warn | undefined;
   /** For documents in which any name is a key, except `__proto__`, and numbers need not be exact. */
-  anyKey?: boolean;
+  allowsAnyKey?: boolean;
 }
 
 /**
@@ -53,7 +53,8 @@ export function createInlineDocument(value: unknown, options: ReadOptions): User
       throw createError(`maps and lists are nested more than ${limits.maxDepth} deep`);
     for (const key of Object.keys(part)) {
       path.push(Array.isArray(part) ? Number(key) : key);
-      if (isDangerousKey(key, options.anyKey)) throw createError(`the key \`${key}\` is not allowed`, path);
+      if (isDangerousKey(key, options.allowsAnyKey))
+        throw createError(`the key \`${key}\` is not allowed`, path);
       check((part as Record<string, unknown>)[key]);
       path.pop();
     }
@@ -67,13 +68,13 @@ export interface ProblemDetails {
   message: string;
   hint?: string | undefined;
   /** Points at the key that ends the path instead of at its value. */
-  atKey?: boolean;
+  pointsAtKey?: boolean;
 }
 
 /** The problem with its file and the position of its path. */
 export function locateProblem(document: UserDocument, details: ProblemDetails): DocumentProblem {
-  const { path, message, hint, atKey } = details;
-  const position = atKey ? document.locateKey(path) : document.locate(path);
+  const { path, message, hint, pointsAtKey } = details;
+  const position = pointsAtKey ? document.locateKey(path) : document.locate(path);
   const problem = { file: document.file, ...position, field: formatPath(path), message };
   return hint === undefined ? problem : { ...problem, hint };
 }

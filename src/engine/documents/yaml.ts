@@ -134,7 +134,7 @@ export type AliasTargets = ReadonlyMap<Alias, Node>;
 
 interface Walk {
   text: string;
-  anyKey: boolean;
+  allowsAnyKey: boolean;
   problems: SyntaxProblem[];
   warnings: SyntaxProblem[];
   targets: Map<Alias, Node>;
@@ -150,11 +150,11 @@ interface Walk {
 export function checkNodes(
   root: Node | null,
   text: string,
-  anyKey: boolean,
+  allowsAnyKey: boolean,
 ): { targets: AliasTargets; warnings: readonly SyntaxProblem[] } {
   const walk: Walk = {
     text,
-    anyKey,
+    allowsAnyKey,
     problems: [],
     warnings: [],
     targets: new Map(),
@@ -192,7 +192,8 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
     const name = getKeyName(key);
     if (name === undefined) addProblem(walk, key, "a key must be a plain text");
     else if (name === "") addProblem(walk, key, "a key is missing before the colon");
-    else if (isDangerousKey(name, walk.anyKey)) addProblem(walk, key, `the key \`${name}\` is not allowed`);
+    else if (isDangerousKey(name, walk.allowsAnyKey))
+      addProblem(walk, key, `the key \`${name}\` is not allowed`);
     else if (name === "<<")
       addProblem(walk, key, "merge keys (<<) are not supported; write the fields out here");
     else if (seen.has(name)) addProblem(walk, key, describeRepeatedKey(name));
@@ -231,7 +232,7 @@ function checkAnchors({ anchors, targets, warnings }: Walk): void {
 function checkNumber(node: Scalar, walk: Walk): void {
   const { value, source = "" } = node;
   // Schemas have numbers such as bounds, which need not be exact.
-  if (walk.anyKey) return;
+  if (walk.allowsAnyKey) return;
   if (typeof value !== "number" || Number.isSafeInteger(value)) return;
   if (!Number.isFinite(value)) addProblem(walk, node, "a number must be finite; quote it if it is a text");
   else if (Number.isInteger(value) && /^[-+]?(\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source))

@@ -102,7 +102,7 @@ export function checkRule(rule: RuleDocument, rulePath: DocumentPath, api: RuleA
   if (rule.public !== undefined && findServedKind(rule) !== "content") {
     const message =
       "`public` is for rules that serve a path of their own: `match.path`, and a `body` or a status";
-    report(["public"], message, { atKey: true });
+    report(["public"], message, { pointsAtKey: true });
   }
   if (isDeliveryMatch(match)) checkDelivery(rule, match, { events: api.events, report });
   else checkRequests(rule, match, { operations: api.operations, report });
@@ -113,7 +113,7 @@ function checkSchedule(rule: RuleDocument, report: Report): void {
   const [first, ...others] = SCHEDULES.filter((key) => rule[key] !== undefined);
   for (const key of others) {
     const message = `\`${key}\` cannot go with \`${first}\`; a rule has one of ${SCHEDULES.join(", ")}, or none`;
-    report([key], message, { atKey: true });
+    report([key], message, { pointsAtKey: true });
   }
 }
 
@@ -241,7 +241,7 @@ function checkDelivery(
   for (const key of Object.keys(match)) {
     if (key === "event" || key === "webhook") continue;
     const message = `\`match.${key}\` is about requests; \`event\` and \`webhook\` hit deliveries`;
-    report(["match", key], message, { atKey: true });
+    report(["match", key], message, { pointsAtKey: true });
   }
   for (const key of ["error", "details", "headers", "body"] as const) {
     if (effect[key] !== undefined)

@@ -189,11 +189,11 @@ function checkExpectation(expectation: ExpectDocument, at: DocumentPath, context
   const [kind, other] = KINDS_OF_EXPECTATION.filter((one) => expectation[one] !== undefined);
   if (kind === undefined || other !== undefined) {
     const message = "an expectation has one of `match`, `sequence` and `client`";
-    report(other === undefined ? at : [...at, other], message, { atKey: other !== undefined });
+    report(other === undefined ? at : [...at, other], message, { pointsAtKey: other !== undefined });
   }
   const { match, sequence = [], client = [], count } = expectation;
   if (count !== undefined && match === undefined)
-    report([...at, "count"], "`count` is for `match`", { atKey: true });
+    report([...at, "count"], "`count` is for `match`", { pointsAtKey: true });
   if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY))
     report([...at, "count"], "`count.min` must not be above `count.max`");
   if (match !== undefined) checkExpectedMatch(match, [...at, "match"], context);

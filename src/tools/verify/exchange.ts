@@ -19,7 +19,7 @@ export interface Call {
   /** `key` by default; or the headers to send instead. */
   credential?: "key" | "none" | Readonly<Record<string, string>>;
   /** Ends the request after the first events of a stream. */
-  firstEvents?: boolean;
+  endsAfterFirstEvents?: boolean;
 }
 
 /**

@@ -131,7 +131,7 @@ export class Target {
     const init: RequestInit = { method, redirect: "manual", signal, headers, body: toBody(call) };
     try {
       const response = await fetch(call.url ?? this.options.url + path, init);
-      const answer = call.firstEvents ? await readFirstEvents(response) : await readAnswer(response);
+      const answer = call.endsAfterFirstEvents ? await readFirstEvents(response) : await readAnswer(response);
       return { ...request, ...answer };
     } catch (error) {
       stop.throwIfAborted();

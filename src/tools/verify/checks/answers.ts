@@ -99,7 +99,7 @@ function requestAnswer(
   );
   const credential = operation.credentials === false ? "none" : "key";
   const body = operation.method === "GET" ? undefined : {};
-  return target.send({ operation, ...call, credential, body, firstEvents: isStream });
+  return target.send({ operation, ...call, credential, body, endsAfterFirstEvents: isStream });
 }
 
 /** Whether a listing has hardly any items; that of another object may have more to check. */

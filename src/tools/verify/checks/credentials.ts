@@ -36,7 +36,7 @@ async function callWithoutCredentials(
   // Operations that only read are asked for an existing object, which proves most.
   const [knownValues] = isHarmless(operation) ? known.listPathValues(operation, 1) : [];
   const params = inventParams(operation, knownValues);
-  const call: Call = { operation, params, credential: "none", firstEvents: true };
+  const call: Call = { operation, params, credential: "none", endsAfterFirstEvents: true };
   if (params === undefined || !changesNothing(call))
     return verdict.notObservable("an invented id in its path might be that of an object");
   const exchange = await target.send(call);

@@ -19,7 +19,14 @@ async function checkRefusalCase(
   const params = inventParams(operation, values)!;
   const { query, body, code, assumption, codeAssumption, detailsAssumption } = one;
   const credential = operation.credentials === false ? "none" : "key";
-  const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });
+  const exchange = await target.send({
+    operation,
+    params,
+    query,
+    body,
+    credential,
+    endsAfterFirstEvents: true,
+  });
   const requiresRole = listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
   if (exchange.status === 403 && CATALOGUE[code].status !== 403 && requiresRole) {
     checkAnyRefusal(verdict, exchange);
