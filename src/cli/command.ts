@@ -274,14 +274,15 @@ export function readKeyedValues(
   form = "name=value",
 ): Record<string, string> | undefined {
   if (pairs === undefined) return undefined;
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const equals = pair.indexOf("=");
-      if (equals < 1)
-        throw new UsageError(`${option} takes ${form}, not ${JSON.stringify(pair.slice(0, 80))}`);
-      return [pair.slice(0, equals), pair.slice(equals + 1)];
-    }),
-  );
+  const values = new Map<string, string>();
+  for (const pair of pairs) {
+    const equals = pair.indexOf("=");
+    if (equals < 1) throw new UsageError(`${option} takes ${form}, not ${JSON.stringify(pair.slice(0, 80))}`);
+    const name = pair.slice(0, equals);
+    if (values.has(name)) throw new UsageError(`${option} names ${name} more than once`);
+    values.set(name, pair.slice(equals + 1));
+  }
+  return Object.fromEntries(values);
 }
 
 /** The same with values that are JSON if possible. @throws UsageError */

@@ -90,6 +90,17 @@ describe("a command line with a mistake", () => {
   });
 
   it.each([
+    [["sandbox", "create"], "--setting", "preview=on", "preview=off"],
+    [["trigger", "invoice.paid"], "--set", "amount=1", "amount=2"],
+    [["fixture", "generate"], "--count", "users=1", "users=2"],
+    [["receiver-test", "localhost:1", "--secret", "whsec_1"], "--data", "user_id=a", "user_id=b"],
+  ])("is refused as wrong usage if %j has %s for one name twice", async (words, option, first, second) => {
+    const { code, stderr } = await runCommand([...words, option, first, option, second]);
+    const name = first.split("=")[0];
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${option} names ${name} more than once`)]);
+  });
+
+  it.each([
     ["start", "--port=0", "--persist=~/worlds"],
     ["start", "--port=0", "--persist=~/world.json"],
     ["start", "--port=0", "--ready-file=~/ready.json"],
