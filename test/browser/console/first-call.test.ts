@@ -40,6 +40,14 @@ describe("the first visit to the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("does not ask for a first call if the history has one, as after a restart [interfaces 10]", async () => {
+    expect((await api.call("ada", "DELETE", "/v1/threads/thread_ada")).status).toBe(200);
+    await control("DELETE", "/journal");
+    const { page } = await open();
+    await see(page.getByRole("row", { name: /usr_ada asked to delete a thread/ })).toBeVisible();
+    await see(page.getByRole("region", { name: "First call" })).toHaveCount(0);
+  });
+
   it("leads to a key if no user has one [2.15]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", {
       name: "bare",

@@ -99,8 +99,10 @@ function LiveTimeline({ openFile }: { openFile: OpenFile }) {
   const isExpanded = (row: Node) => (parents.has(row) ? !folded.has(row.seq) : undefined);
   const toggleFold = ({ seq }: Node) =>
     setFolded(new Set(folded.has(seq) ? [...folded].filter((one) => one !== seq) : [...folded, seq]));
+  // After a restart of the server, only the history has requests.
   const hasNoClientCalls =
-    timeline.isLoaded && !nodes.some(({ request }) => request && !isOwnRequest(request.id));
+    timeline.isLoaded &&
+    !nodes.some(({ request, entry }) => (request ? !isOwnRequest(request.id) : entry?.kind === "request"));
   const selectedNode = useMemo(() => (entryId ? findNode(nodes, entryId) : undefined), [nodes, entryId]);
   return (
     <div className="split grow">
