@@ -6,11 +6,12 @@ import { Message, type MessageProps } from "../../components/exchange.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge, EmptyState, Mark, Notice, type Outcome, toStatusOutcome } from "../../components/status.tsx";
 import { pluralize } from "../../components/text.tsx";
-import { formatAbsolute, formatTimeOfDay } from "../../components/time.tsx";
+import { formatAbsolute } from "../../components/time.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
+import { TimeOfDay } from "./entry-row.tsx";
 
 const getKey = ({ id }: StepRow) => id;
-const getClassName = () => "entry-row";
+const getClassName = () => "entry-row bundle-row";
 
 export interface OpenedBundle {
   file: string;
@@ -80,13 +81,15 @@ function Step({ row: { title, status, outcome, operation, decision, at } }: { ro
         <span className={operation ? "entry-kind quiet" : "entry-status"}>
           {operation ? "control call" : status || "no response"}
         </span>
-        <span className="clip mono">{title}</span>
+        <span className="entry-link mono">
+          <span className="clip">{title}</span>
+        </span>
       </div>
       <div role="gridcell" className="cell from-medium quiet">
         {operation ?? (decision !== "ok" && decision)}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
-        {formatTimeOfDay(at)}
+        <TimeOfDay at={at} />
       </div>
     </>
   );

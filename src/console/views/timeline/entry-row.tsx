@@ -17,6 +17,17 @@ import {
 /** Length of a time of day without milliseconds. */
 const SECONDS_LENGTH = "12:00:05".length;
 
+/** Without milliseconds in a narrow list. */
+export function TimeOfDay({ at }: { at: string }) {
+  const time = formatTimeOfDay(at);
+  return (
+    <>
+      {time.slice(0, SECONDS_LENGTH)}
+      <span className="entry-ms">{time.slice(SECONDS_LENGTH)}</span>
+    </>
+  );
+}
+
 /** Method, path and query. A long query is cut at its end. */
 function RequestLine({ request: { method, path, query } }: { request: RequestEntry }) {
   return (
@@ -33,7 +44,6 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
   const { all } = useParameters();
   const address = toAddress(useSandboxName(), "timeline", { ...all, entry: String(seq) });
   const changes = summarizeChanges(row);
-  const at = formatTimeOfDay((request ?? entry)!.at);
   return (
     <>
       <div role="gridcell" className="cell entry-what" style={{ "--level": level } as CSSProperties}>
@@ -73,8 +83,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         {durationMs === undefined ? "" : formatDuration(durationMs)}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
-        {at.slice(0, SECONDS_LENGTH)}
-        <span className="entry-ms">{at.slice(SECONDS_LENGTH)}</span>
+        <TimeOfDay at={(request ?? entry)!.at} />
       </div>
     </>
   );
