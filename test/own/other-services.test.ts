@@ -1,8 +1,10 @@
 import { afterEach, expect, it } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
 import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
+import * as operations from "./notes.ts";
 
-let served: ServedDocument;
-afterEach(() => served.understudy.close());
+let served: ServedDocument | undefined;
+afterEach(() => served?.understudy.close());
 
 const json = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
 const ref = (name: string) => `{ $ref: "#/components/schemas/${name}" }`;
@@ -171,4 +173,73 @@ it("a list of compact records, as Asana's, has the fields that it describes [int
     data: { gid: data.gid, name: "Buy", notes: "milk" },
   });
   expect((await send("GET", "/tasks")).body).toEqual({ data: [{ gid: data.gid, name: "Buy" }] });
+});
+
+it("a document's records of a declared collection are as the declaration says, and own the records below them [interfaces 18]", async () => {
+  const describe = (schema: object) => ({ description: "d", content: { "application/json": { schema } } });
+  const [note, comment] = ["Note", "Comment"].map((name) => ({ $ref: `#/components/schemas/${name}` })) as [
+    object,
+    object,
+  ];
+  const parameter = { name: "note_id", in: "path", required: true, schema: { type: "string" } };
+  const commentId = { name: "id", in: "path", required: true, schema: { type: "integer" } };
+  const list = (items: object) => ({ responses: { 200: describe({ type: "array", items }) } });
+  const write = (schema: object, status: number) => ({
+    requestBody: describe(schema),
+    responses: { [status]: describe(schema) },
+  });
+  const openapi = {
+    ...{ openapi: "3.1.0", info: { title: "Notes", version: "1" }, security: [{ key: [] }] },
+    paths: {
+      "/notes": { get: list(note), post: write(note, 201) },
+      "/notes/{note_id}": {
+        ...{ parameters: [parameter], get: { responses: { 200: describe(note) } }, patch: write(note, 200) },
+        delete: { responses: { 204: { description: "d" } } },
+      },
+      "/notes/{note_id}/comments": { parameters: [parameter], get: list(comment), post: write(comment, 201) },
+      "/notes/{note_id}/comments/{id}": {
+        ...{ parameters: [parameter, commentId], get: { responses: { 200: describe(comment) } } },
+      },
+    },
+    components: {
+      securitySchemes: { key: { type: "apiKey", in: "header", name: "api-key" } },
+      schemas: {
+        Note: {
+          type: "object",
+          properties: { id: { type: "string", readOnly: true }, text: { type: "string" } },
+        },
+        Comment: {
+          type: "object",
+          properties: { id: { type: "integer", readOnly: true }, body: { type: "string" } },
+        },
+      },
+    },
+  };
+  const sandbox = await createSandbox({ operations, openapi: [openapi] });
+  const send = async (method: string, path: string, body?: object) => {
+    const headers = { "api-key": sandbox.credentials.usr_dan, "content-type": "application/json" };
+    const answer = await sandbox.fetch(path, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text === "" ? undefined : JSON.parse(text) };
+  };
+  const made = await send("POST", "/notes", { text: "First" });
+  expect(made).toMatchObject({ status: 201, body: { text: "First" } });
+  for (const refused of [
+    await send("POST", "/notes", { text: "" }),
+    await send("PATCH", `/notes/${made.body.id}`, { text: "" }),
+  ])
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { error: { details: { field: "text", value: "" } } },
+    });
+  expect((await send("GET", "/v1/notes")).body.data).toMatchObject([{ text: "First" }]);
+  expect((await send("POST", `/notes/${made.body.id}/comments`, { body: "Yes" })).status).toBe(201);
+  expect((await send("GET", "/notes/note_none/comments")).status).toBe(404);
+  expect((await send("DELETE", `/notes/${made.body.id}`)).status).toBe(204);
+  expect((await sandbox.state("comments" as "threads").list()).total).toBe(0);
+  await sandbox.close();
 });

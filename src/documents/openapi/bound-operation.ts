@@ -163,7 +163,11 @@ export class BoundOperation {
   ): object {
     const { target, context } = this.parts;
     const publicRecord = target.toPublic(record, call.world);
-    const validate = this.schemas.compileValidator(target.spec?.schema ?? true, "answer");
+    if (target.spec === undefined) {
+      if (sent.length > 0) target.checkRecord(publicRecord);
+      return record;
+    }
+    const validate = this.schemas.compileValidator(target.spec.schema, "answer");
     if (validate(publicRecord)) return record;
     const { field, pointer, value, message } = findInvalidField(publicRecord, validate.errors!);
     const name = field.split(/[.[]/)[0]!;
@@ -175,7 +179,7 @@ export class BoundOperation {
     if (!context.isInferred || field === name) throw invalidInput(place, value, `${place} ${message}`);
     const oldValue = before[name];
     const merged = { ...(oldValue as object), ...(publicRecord[name] as object) };
-    const node = this.schemas.listFields(target.spec?.schema).get(name);
+    const node = this.schemas.listFields(target.spec.schema).get(name);
     const fits = isJsonObject(oldValue) && this.schemas.compileValidator(node, "answer")(merged);
     const newValue = fits ? merged : oldValue;
     const replaced = target.replaceField(call.world, record as JsonObject, { name, value: newValue });

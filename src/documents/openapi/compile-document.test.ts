@@ -336,8 +336,8 @@ describe("two paths without bindings, one with an id", () => {
       "text: { type: string }, title: { type: string }",
     );
     expect(compile(text).warnings.map(({ message }) => message)).toEqual([
-      "not supported: the field text of a body, which the built-in threads do not have (it is not stored)",
-      "not supported: the field thread_id of a body, which the built-in threads do not have (it is not stored)",
+      "not supported: the field text of a body, which records of threads do not have (it is not stored)",
+      "not supported: the field thread_id of a body, which records of threads do not have (it is not stored)",
     ]);
   });
 

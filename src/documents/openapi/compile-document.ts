@@ -21,7 +21,7 @@ import { takesFiles } from "./bound-files.ts";
 import { BindingChecker } from "./check-bindings.ts";
 import { chooseMedia, findRecordPart, listUnreadBodies, listUnstorableFields } from "./declare-operation.ts";
 import { type UnsupportedFeature, warnOfUnsupported } from "./document-report.ts";
-import { inferPairs, isSameSchema } from "./infer-bindings.ts";
+import { type InferredPair, inferPairs, isSameSchema } from "./infer-bindings.ts";
 import { type DescribedOperation, type OpenApiReading, readOpenApi } from "./list-operations.ts";
 import { requireOpenApi } from "./open-document.ts";
 import type { CollectionSpec } from "./own-collection.ts";
@@ -154,7 +154,7 @@ class DocumentCompiler {
     return fields
       .filter(([field, one]) => !fieldNames.has(field) && !schemas.has(one, "readOnly"))
       .map(([field]) => ({
-        feature: `the field ${field} of a body, which the built-in ${name} do not have (it is not stored)`,
+        feature: `the field ${field} of a body, which records of ${name} do not have (it is not stored)`,
         path: schema.path,
       }));
   }
@@ -164,8 +164,9 @@ class DocumentCompiler {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));
     const specs = new Map<string, CollectionSpec>();
-    const pairs = inferPairs(this.reading);
-    for (const { collection: name, schema, idField, where, bindings } of pairs) {
+    const boundPairs: InferredPair[] = [];
+    for (const pair of inferPairs(this.reading)) {
+      const { collection: name, schema, idField, where, bindings } = pair;
       const unbound = [...bindings].filter(([id]) => !bindingsByOperation.has(byId.get(id)!));
       const fieldNames = this.bindings.collections.has(name)
         ? new Set()
@@ -185,6 +186,7 @@ class DocumentCompiler {
         for (const field of schemas.listFields(schema).keys()) outerFields.delete(field);
         specs.set(name, { name, schema, idField, belongs_to: {}, outerFields });
       }
+      boundPairs.push(pair);
       for (const [id, value] of unbound) {
         const operation = byId.get(id)!;
         const binding = { value, path: operation.place, document };
@@ -193,16 +195,15 @@ class DocumentCompiler {
         this.addUse(operation, value);
       }
     }
-    for (const { collection, outerPaths } of pairs)
+    for (const { collection, outerPaths } of boundPairs)
       for (const [field, outerPath] of outerPaths) {
         const spec = specs.get(collection);
         const types = schemas.listTypes(schemas.listFields(spec?.schema).get(field));
         const isScalar = [...types].every((type) => type !== "object" && type !== "array");
-        const owner = pairs.find(
+        const owner = boundPairs.find(
           ({ path, bindings }) => path === outerPath && [...bindings.values()].some((one) => "create" in one),
         );
-        if (spec !== undefined && isScalar && specs.has(owner?.collection ?? ""))
-          spec.belongs_to[field] = owner!.collection;
+        if (spec !== undefined && isScalar && owner !== undefined) spec.belongs_to[field] = owner.collection;
       }
     for (const [name, spec] of specs)
       this.targets.add({

@@ -7,7 +7,7 @@ import { isSameName } from "./list-records.ts";
 import { listPathNames } from "./select-records.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
-interface InferredPair {
+export interface InferredPair {
   /** The last word of the list's path, in the form of a collection's name. */
   collection: string;
   schema: unknown;
