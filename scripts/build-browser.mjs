@@ -145,7 +145,7 @@ export async function buildBrowser() {
   const chunks = files.filter(({ fileName }) => loadedOnDemand.has(fileName));
   writeFileSync(
     join(out, "all-chunks.js"),
-    chunks.map(({ fileName }) => `import("./${fileName}");\n`).join(""),
+    chunks.map(({ fileName }) => `import("./${fileName}").catch(() => {});\n`).join(""),
   );
   await build(
     { "understudy-worker": "src/client/understudy-worker.ts" },

@@ -147,6 +147,17 @@ describe("start", () => {
     expect(application.arrived).toEqual(["/v1/models"]);
   });
 
+  it("reports no error in the page for a part that cannot be stored for that time [interfaces 17]", async () => {
+    const errors: Error[] = [];
+    page.on("pageerror", (error) => errors.push(error));
+    application.missing = `/built/${application.chunks().find((name) => name.startsWith("fidelity-"))}`;
+    await start({ offline: true });
+    await expect.poll(() => application.arrived).toContain(application.missing);
+    await page.evaluate(`import("${application.missing}").catch(() => {})`);
+    expect(errors).toEqual([]);
+    application.missing = undefined;
+  });
+
   it("lets neither a beacon nor an EventSource of a first visit reach the network [interfaces 17]", async () => {
     const problem = await page.evaluate(async () => {
       const starting = begin();

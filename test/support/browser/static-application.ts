@@ -17,6 +17,8 @@ export class StaticApplication {
   worker: string | undefined;
   /** Content-Security-Policy of all responses. */
   policy: string | undefined;
+  /** A file of the build that is not served. */
+  missing: string | undefined;
   /** Whether the console's files are served. */
   console = true;
   private readonly server = http.createServer((request, response) => this.answer(request, response));
@@ -75,6 +77,7 @@ export class StaticApplication {
       return void response.end(readFileSync(CONSOLE + ofConsole));
     }
     try {
+      if (pathname === this.missing) throw new Error("missing");
       response.end(readFileSync(BUILT + pathname.replace("/built/", "/").slice(1)));
     } catch {
       this.arrived.push(pathname);
