@@ -9,10 +9,10 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const HOUR = 3_600_000;
-const ago = (hours: number) => new Date(Date.parse(EPOCH) - hours * HOUR).toISOString();
+const toHoursAgo = (hours: number) => new Date(Date.parse(EPOCH) - hours * HOUR).toISOString();
 const history = (who: Caller | undefined, id: string, query = "") =>
   api.call(who, "GET", `/v1/assistants/${id}/history${query}`);
-const assistants = () => stateRules(api, "assistants");
+const getAssistantRules = () => stateRules(api, "assistants");
 
 // biome-ignore lint/suspicious/noExplicitAny: entries as they were answered
 type Entry = any;
@@ -32,7 +32,7 @@ describe("assistants.list_history [4.8]", () => {
     expect(body.audit_logs).toHaveLength(50);
     expect(body.audit_logs[0]).toEqual({
       id: expect.stringMatching(/^log_/),
-      timestamp: ago(1),
+      timestamp: toHoursAgo(1),
       resource_type: "assistant",
       resource_id: "asst_helper",
       resource_name: "Helper",
@@ -55,7 +55,7 @@ describe("assistants.list_history [4.8]", () => {
     const entries = await readAllPages();
     expect(entries).toHaveLength(120);
     expect(new Set(entries.map(({ id }) => id)).size).toBe(120);
-    expect(entries.at(-1)).toMatchObject({ action: "created", changes: [], timestamp: ago(120) });
+    expect(entries.at(-1)).toMatchObject({ action: "created", changes: [], timestamp: toHoursAgo(120) });
     const fresh = await history("dan", "asst_fresh");
     expect(fresh.body.pagination).toMatchObject({ total: 1, has_more: false });
     expect(fresh.body.audit_logs[0]).toMatchObject({ action: "created", resource_name: "Fresh" });
@@ -71,7 +71,7 @@ describe("assistants.list_history [4.8]", () => {
       expect(new_value).not.toEqual(old_value);
       values.set(field, new_value);
     }
-    expect(assistants().get("asst_helper")).toMatchObject(Object.fromEntries(values));
+    expect(getAssistantRules().get("asst_helper")).toMatchObject(Object.fromEntries(values));
   });
 
   it.each([
@@ -96,13 +96,16 @@ describe("assistants.list_history [4.8]", () => {
   });
 
   it("includes the start and the end, and a date is the whole UTC day [4.8, G28]", async () => {
-    const total = async (query: string) => (await history("dan", "asst_helper", query)).body.pagination.total;
-    expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}`)).toBe(6);
-    expect(await total(`?start_date=${ago(3)}`)).toBe(3);
-    expect(await total(`?end_date=${ago(119)}`)).toBe(2);
-    expect(await total("?start_date=2026-03-14&end_date=2026-03-14")).toBe(24);
-    expect(await total("?start_date=2026-03-15")).toBe(12);
-    expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}&action=deleted`)).toBe(0);
+    const countTotal = async (query: string) =>
+      (await history("dan", "asst_helper", query)).body.pagination.total;
+    expect(await countTotal(`?start_date=${toHoursAgo(10)}&end_date=${toHoursAgo(5)}`)).toBe(6);
+    expect(await countTotal(`?start_date=${toHoursAgo(3)}`)).toBe(3);
+    expect(await countTotal(`?end_date=${toHoursAgo(119)}`)).toBe(2);
+    expect(await countTotal("?start_date=2026-03-14&end_date=2026-03-14")).toBe(24);
+    expect(await countTotal("?start_date=2026-03-15")).toBe(12);
+    expect(await countTotal(`?start_date=${toHoursAgo(10)}&end_date=${toHoursAgo(5)}&action=deleted`)).toBe(
+      0,
+    );
   });
 
   it("has pages up to the end and beyond [4.8]", async () => {
@@ -176,10 +179,10 @@ describe("assistants.list_history [4.8]", () => {
 
 describe("state rules of assistants [G18, G31]", () => {
   it("the history survives the deletion of the assistant, and stays in order on a frozen clock [G18]", async () => {
-    assistants().post({ id: "asst_new", name: "New", temperature: 0.2 }, { user_id: "usr_ben" });
-    for (let i = 1; i <= 5; i++) assistants().patch("asst_new", { name: `New ${i}` });
-    assistants().remove("asst_new");
-    expect(assistants().get("asst_new")).toBeUndefined();
+    getAssistantRules().post({ id: "asst_new", name: "New", temperature: 0.2 }, { user_id: "usr_ben" });
+    for (let i = 1; i <= 5; i++) getAssistantRules().patch("asst_new", { name: `New ${i}` });
+    getAssistantRules().remove("asst_new");
+    expect(getAssistantRules().get("asst_new")).toBeUndefined();
     const { body } = await history("dan", "asst_new");
     const rows = body.audit_logs.map((entry: Entry) => [entry.action, entry.resource_name, entry.user_name]);
     expect(rows).toEqual([
@@ -192,9 +195,9 @@ describe("state rules of assistants [G18, G31]", () => {
   });
 
   it("removing a deleted assistant writes no second deletion [G18]", async () => {
-    assistants().post({ id: "asst_new", name: "New" });
-    assistants().patch("asst_new", { deleted_at: 0 });
-    assistants().remove("asst_new");
+    getAssistantRules().post({ id: "asst_new", name: "New" });
+    getAssistantRules().patch("asst_new", { deleted_at: 0 });
+    getAssistantRules().remove("asst_new");
     const { body } = await history("dan", "asst_new");
     expect(body.audit_logs.map(({ action }: Entry) => action)).toEqual(["deleted", "created"]);
     const changes = await api.call("ada", "POST", "/v1/organizations/org_acme/dashboard/change-logs", {
@@ -204,9 +207,9 @@ describe("state rules of assistants [G18, G31]", () => {
   });
 
   it("every change is also a change log of type assistant [G31]", async () => {
-    assistants().post({ id: "asst_new", name: "New" });
-    assistants().patch("asst_new", { description: "Other" });
-    assistants().remove("asst_new");
+    getAssistantRules().post({ id: "asst_new", name: "New" });
+    getAssistantRules().patch("asst_new", { description: "Other" });
+    getAssistantRules().remove("asst_new");
     const { body } = await api.call("ada", "POST", "/v1/organizations/org_acme/dashboard/change-logs", {
       resource_type: "assistant",
       take: 3,
@@ -221,8 +224,8 @@ describe("state rules of assistants [G18, G31]", () => {
 
   it("a restoration is only in the change log, and an empty change in neither [G31]", async () => {
     const before = (await history("dan", "asst_helper")).body.pagination.total;
-    assistants().patch("asst_helper", { deleted_at: null });
-    assistants().patch("asst_helper", {});
+    getAssistantRules().patch("asst_helper", { deleted_at: null });
+    getAssistantRules().patch("asst_helper", {});
     expect((await history("dan", "asst_helper")).body.pagination.total).toBe(before);
     const { body } = await api.call("ada", "POST", "/v1/organizations/org_acme/dashboard/change-logs", {});
     expect(body.total_count).toBe(131);
@@ -230,9 +233,9 @@ describe("state rules of assistants [G18, G31]", () => {
   });
 
   it("silent changes are not recorded [interfaces 4]", async () => {
-    assistants().post({ id: "asst_new" }, { silent: true });
+    getAssistantRules().post({ id: "asst_new" }, { silent: true });
     expect((await history("dan", "asst_new")).body.pagination.total).toBe(0);
-    assistants().remove("asst_new", { silent: true });
+    getAssistantRules().remove("asst_new", { silent: true });
     expect((await history("dan", "asst_new")).status).toBe(404);
   });
 });

@@ -21,9 +21,9 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const world = () => api.understudy.sandboxes.get("default")!.world;
+const getWorld = () => api.understudy.sandboxes.get("default")!.world;
 const write = (name: string, fields: Partial<AuditChange> = {}, actor_id = "usr_ben") =>
-  world().transact((tx) => {
+  getWorld().transact((tx) => {
     const change = makeChange("role", "created", { id: "role_x", name }, fields);
     recordAudit(tx, "org_acme", change, actor_id);
   });
@@ -32,7 +32,7 @@ const makeInitechEntry = (entity_name: string, timestamp: string) =>
   stateRules(api, "audit_logs").post({
     organization_id: "org_initech",
     entity_name,
-    timestamp: world().read().toInstant(Date.parse(timestamp)),
+    timestamp: getWorld().read().toInstant(Date.parse(timestamp)),
   });
 const names = (rows: Record<string, string>[]) => rows.map((row) => row["Entity Name"]);
 
@@ -66,7 +66,7 @@ describe("audit_logs.export", () => {
     expect(rows).toHaveLength(10_000);
     const times = rows.map((row) => Date.parse(row["Timestamp"]!));
     expect(times.every((time, n) => n === 0 || time <= times[n - 1]!)).toBe(true);
-    const all = [...world().read().index(auditLogs, "by_organization", "org_globex")];
+    const all = [...getWorld().read().index(auditLogs, "by_organization", "org_globex")];
     expect(all).toHaveLength(12_000);
     expect(times[0]).toBe(Date.parse(EPOCH) + all[0]!.timestamp);
     expect(times.at(-1)).toBe(Date.parse(EPOCH) + all[9_999]!.timestamp);
@@ -74,7 +74,7 @@ describe("audit_logs.export", () => {
 
   it("orders entries of one instant by id [G28]", async () => {
     for (const name of ["one", "two", "three"]) makeInitechEntry(name, EPOCH);
-    const stored = [...world().read().index(auditLogs, "by_organization", "org_initech")];
+    const stored = [...getWorld().read().index(auditLogs, "by_organization", "org_initech")];
     expect(stored.map(({ id }) => id)).toEqual(stored.map(({ id }) => id).sort());
     expect(names(await exportRows(api, "", "hana", "org_initech"))).toEqual(
       stored.map(({ entity_name }) => entity_name),
@@ -89,14 +89,14 @@ describe("audit_logs.export", () => {
   ])("filters by %s [4.15]", async (filter) => {
     const [name, value] = filter.split("=") as [string, string];
     const field = { action_type: "action" }[name] ?? name;
-    const expected = [...world().read().index(auditLogs, "by_organization", "org_acme")].filter(
+    const expected = [...getWorld().read().index(auditLogs, "by_organization", "org_acme")].filter(
       (entry) => entry[field as keyof AuditLog] === value,
     );
     expect(expected.length).toBeGreaterThan(0);
     expect(expected.length).toBeLessThan(400);
     const rows = await exportRows(api, `?${filter}`);
     expect(rows.map((row) => row["Timestamp"])).toEqual(
-      expected.map(({ timestamp }) => world().read().toIso(timestamp)),
+      expected.map(({ timestamp }) => getWorld().read().toIso(timestamp)),
     );
   });
 
@@ -137,21 +137,21 @@ describe("audit_logs.export", () => {
     makeInitechEntry("first of the 10th", "2026-03-10T00:00:00.000Z");
     makeInitechEntry("last of the 10th", "2026-03-10T23:59:59.999Z");
     makeInitechEntry("first of the 11th", "2026-03-11T00:00:00.000Z");
-    const within = async (query: string) => names(await exportRows(api, query, "hana", "org_initech"));
-    expect(await within("?from_date=2026-03-10&to_date=2026-03-10")).toEqual([
+    const listNamesWithin = async (query: string) =>
+      names(await exportRows(api, query, "hana", "org_initech"));
+    expect(await listNamesWithin("?from_date=2026-03-10&to_date=2026-03-10")).toEqual([
       "last of the 10th",
       "first of the 10th",
     ]);
-    expect(await within("?from_date=2026-03-11")).toEqual(["first of the 11th"]);
-    expect(await within("?to_date=2026-03-09")).toEqual(["last of the 9th"]);
-    expect(await within("?from_date=2026-03-10T23:59:59.999Z&to_date=2026-03-11T00:00:00Z")).toEqual([
-      "first of the 11th",
-      "last of the 10th",
-    ]);
-    expect(await within("?to_date=2026-03-09T23:59:59.998Z")).toEqual([]);
+    expect(await listNamesWithin("?from_date=2026-03-11")).toEqual(["first of the 11th"]);
+    expect(await listNamesWithin("?to_date=2026-03-09")).toEqual(["last of the 9th"]);
+    expect(await listNamesWithin("?from_date=2026-03-10T23:59:59.999Z&to_date=2026-03-11T00:00:00Z")).toEqual(
+      ["first of the 11th", "last of the 10th"],
+    );
+    expect(await listNamesWithin("?to_date=2026-03-09T23:59:59.998Z")).toEqual([]);
     const justAfter = "2026-03-10T23:59:59.999001Z";
-    expect(await within(`?from_date=${justAfter}`)).toEqual(["first of the 11th"]);
-    expect(await within(`?from_date=${justAfter}&to_date=${justAfter}`)).toEqual([]);
+    expect(await listNamesWithin(`?from_date=${justAfter}`)).toEqual(["first of the 11th"]);
+    expect(await listNamesWithin(`?from_date=${justAfter}&to_date=${justAfter}`)).toEqual([]);
   });
 
   it("refuses a from_date after to_date, but not the same day [G28]", async () => {
@@ -209,7 +209,7 @@ describe("audit_logs.export", () => {
 
   it("continues to read the world in which it started [4.15, decision 2]", async () => {
     const source = {
-      entries: world().read().index(auditLogs, "by_organization", "org_acme"),
+      entries: getWorld().read().index(auditLogs, "by_organization", "org_acme"),
       matches: undefined,
       toIso: String,
       formulas: "keep" as const,
@@ -218,7 +218,8 @@ describe("audit_logs.export", () => {
     await stream.next();
     await stream.next();
     write("Late");
-    for (const { id } of [...source.entries].slice(300)) world().transact((tx) => tx.remove(auditLogs, id));
+    for (const { id } of [...source.entries].slice(300))
+      getWorld().transact((tx) => tx.remove(auditLogs, id));
     let rest = "";
     for await (const chunk of stream) rest += chunk;
     expect(rest).not.toContain("Late");
@@ -228,7 +229,7 @@ describe("audit_logs.export", () => {
   it("stops reading rows when the client leaves [4.15]", async () => {
     let made = 0;
     const entries = function* () {
-      for (const entry of world().read().index(auditLogs, "by_organization", "org_globex")) {
+      for (const entry of getWorld().read().index(auditLogs, "by_organization", "org_globex")) {
         made += 1;
         yield entry;
       }
@@ -293,6 +294,6 @@ describe("an audit entry", () => {
     const rows = await exportRows(api, `?actor_id=${id}&from_date=2026-03-15T12:00:00Z`);
     const actors = new Set(rows.map((row) => row["Actor Name"]));
     expect([...actors]).toEqual([name]);
-    expect(findActor(world().read(), id, "org_acme")).toMatchObject({ user_id: id, user_name: name });
+    expect(findActor(getWorld().read(), id, "org_acme")).toMatchObject({ user_id: id, user_name: name });
   });
 });

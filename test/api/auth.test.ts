@@ -12,12 +12,12 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const world = () => api.understudy.sandboxes.get("default")!.world;
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const getWorld = () => api.understudy.sandboxes.get("default")!.world;
+const toBearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const reparent = (token: string) =>
-  api.call(undefined, "POST", REPARENT, { new_parent_id: "dept_ops" }, bearer(token));
+  api.call(undefined, "POST", REPARENT, { new_parent_id: "dept_ops" }, toBearer(token));
 
-async function tokens(key: string = KEYS.ada) {
+async function fetchTokens(key: string = KEYS.ada) {
   const { status, body } = await api.call(undefined, "POST", "/v1/auth/token", { api_key: key });
   expect(status).toBe(200);
   return body as { access_token: string; token_type: string; expires_in: number; refresh_token: string };
@@ -34,7 +34,7 @@ const UNAUTHORIZED_C = {
 
 describe("auth.create_token", () => {
   it("exchanges an API key in the body for a bearer token with the documented claims [G01]", async () => {
-    const grant = await tokens();
+    const grant = await fetchTokens();
     expect(grant).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       token_type: "Bearer",
@@ -66,14 +66,14 @@ describe("auth.create_token", () => {
 
   it("prefers the key in the body to a header, so a stale token may be sent too [G01]", async () => {
     const sent = { api_key: KEYS.dan };
-    const { body } = await api.call(undefined, "POST", "/v1/auth/token", sent, bearer("stale"));
+    const { body } = await api.call(undefined, "POST", "/v1/auth/token", sent, toBearer("stale"));
     expect(decodeJwt(body.access_token).sub).toBe("usr_dan");
     expect((await api.call("ada", "POST", "/v1/auth/token", { api_key: "ak_wrong" })).status).toBe(401);
   });
 
   it("does not exchange an access token for another one [G01]", async () => {
-    const { access_token } = await tokens();
-    const answer = await api.call(undefined, "POST", "/v1/auth/token", {}, bearer(access_token));
+    const { access_token } = await fetchTokens();
+    const answer = await api.call(undefined, "POST", "/v1/auth/token", {}, toBearer(access_token));
     expect(answer.status).toBe(401);
   });
 
@@ -118,7 +118,7 @@ describe("auth.create_token", () => {
     expect(first.headers.get("x-ratelimit-remaining")).toBe("99");
     const { access_token } = first.body;
     for (let sent = 0; sent < 99; sent++) {
-      await api.call(undefined, "GET", "/v1/admin/connector/auth-configs", undefined, bearer(access_token));
+      await api.call(undefined, "GET", "/v1/admin/connector/auth-configs", undefined, toBearer(access_token));
     }
     const answer = await api.call(undefined, "POST", "/v1/auth/token", globex);
     expect(answer.status).toBe(429);
@@ -133,7 +133,7 @@ describe("auth.create_token", () => {
   it("gives the lifetime of the setting [G01]", async () => {
     await api.close();
     api = await startReference({ settings: { token_lifetime_seconds: 5 } });
-    const { access_token, expires_in } = await tokens();
+    const { access_token, expires_in } = await fetchTokens();
     expect(expires_in).toBe(5);
     await api.advance(4_999);
     expect((await reparent(access_token)).status).toBe(200);
@@ -144,7 +144,7 @@ describe("auth.create_token", () => {
 
 describe("access tokens", () => {
   it("expire by the sandbox's clock, also if they were verified before [G01]", async () => {
-    const { access_token } = await tokens();
+    const { access_token } = await fetchTokens();
     await api.advance(3_599_000);
     expect((await reparent(access_token)).status).toBe(200);
     await api.advance(1_000);
@@ -154,14 +154,14 @@ describe("access tokens", () => {
   });
 
   it("are refused if unsigned, signed elsewhere, altered or of another algorithm [G01]", async () => {
-    const { access_token } = await tokens();
+    const { access_token } = await fetchTokens();
     const [header, payload, signature] = access_token.split(".") as [string, string, string];
     const claims = decodeJwt(access_token);
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const rsa = `${part({ alg: "RS256", typ: "JWT" })}.${payload}`;
     const foreign = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("guess"));
-    const secret = world().root.tables.get("_signing_keys")!.get("apikey_ada").secret as string;
+    const secret = getWorld().root.tables.get("_signing_keys")!.get("apikey_ada").secret as string;
     const hs512 = `${part({ alg: "HS512", typ: "JWT" })}.${payload}`;
     const forgeries = {
       none: `${part({ alg: "none" })}.${payload}.`,
@@ -188,43 +188,43 @@ describe("access tokens", () => {
     ["revoked", { revoked: true }],
     ["expired", { expires_at: 0 }],
   ])("are refused if their key is %s later [G01]", async (_why, change) => {
-    const { access_token } = await tokens();
+    const { access_token } = await fetchTokens();
     expect((await reparent(access_token)).status).toBe(200);
     const { apiKeys } = await import("../../src/engine/resources/api-keys/schema.ts");
-    world().transact((tx) => tx.update(apiKeys, "apikey_ada", change));
+    getWorld().transact((tx) => tx.update(apiKeys, "apikey_ada", change));
     expect((await reparent(access_token)).status).toBe(401);
   });
 
   it("are refused if their user is suspended later, refresh tokens too [G01]", async () => {
-    const { access_token, refresh_token } = await tokens();
+    const { access_token, refresh_token } = await fetchTokens();
     const { users } = await import("../../src/engine/resources/users/schema.ts");
-    world().transact((tx) => tx.update(users, "usr_ada", { account: "suspended" }));
+    getWorld().transact((tx) => tx.update(users, "usr_ada", { account: "suspended" }));
     expect((await reparent(access_token)).status).toBe(401);
     expect((await refresh(refresh_token)).status).toBe(401);
   });
 
   it("are refused after their key has changed hands, refresh tokens too [G01]", async () => {
-    const { access_token, refresh_token } = await tokens();
+    const { access_token, refresh_token } = await fetchTokens();
     const { apiKeys } = await import("../../src/engine/resources/api-keys/schema.ts");
-    world().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ben" }));
+    getWorld().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ben" }));
     expect((await reparent(access_token)).status).toBe(401);
     expect((await refresh(refresh_token)).status).toBe(401);
-    world().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ada" }));
+    getWorld().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ada" }));
     expect((await reparent(access_token)).status).toBe(200);
   });
 
   it("are refused after a reset, access and refresh tokens, also when there is a new key [G01]", async () => {
-    const old = await tokens();
+    const old = await fetchTokens();
     api.understudy.sandboxes.get("default")!.reset();
     expect((await reparent(old.access_token)).status).toBe(401);
-    const fresh = await tokens();
+    const fresh = await fetchTokens();
     expect((await reparent(old.access_token)).status).toBe(401);
     expect((await refresh(old.refresh_token)).status).toBe(401);
     expect((await reparent(fresh.access_token)).status).toBe(200);
   });
 
   it("are refused in another sandbox, but accepted in a fork made after them [G01]", async () => {
-    const { access_token } = await tokens();
+    const { access_token } = await fetchTokens();
     const { sandboxes } = api.understudy;
     sandboxes.create({ name: "other" });
     sandboxes.fork(sandboxes.get("default")!, "copy");
@@ -235,7 +235,7 @@ describe("access tokens", () => {
         REPARENT,
         { new_parent_id: null },
         {
-          ...bearer(access_token),
+          ...toBearer(access_token),
           "x-sandbox": sandbox,
         },
       );
@@ -247,7 +247,7 @@ describe("access tokens", () => {
 
 describe("auth.refresh_token", () => {
   it("gives a new pair, uses up the old refresh token, and leaves the old access token valid [G01]", async () => {
-    const old = await tokens();
+    const old = await fetchTokens();
     await api.advance(60_000);
     const answer = await refresh(old.refresh_token);
     expect(answer.status).toBe(200);
@@ -262,7 +262,7 @@ describe("auth.refresh_token", () => {
   });
 
   it("gives different tokens within one second, although their claims are the same [G01]", async () => {
-    const first = await tokens();
+    const first = await fetchTokens();
     const { body: second } = await refresh(first.refresh_token);
     expect(second.access_token).not.toBe(first.access_token);
     expect(decodeJwt(second.access_token)).toEqual(decodeJwt(first.access_token));
@@ -270,20 +270,20 @@ describe("auth.refresh_token", () => {
   });
 
   it("succeeds exactly once for twenty uses at the same time [G01]", async () => {
-    const { refresh_token } = await tokens();
+    const { refresh_token } = await fetchTokens();
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(401)]);
   });
 
   it("accepts a refresh token for 30 days, then removes it [G01]", async () => {
-    const { refresh_token } = await tokens();
-    const other = await tokens();
+    const { refresh_token } = await fetchTokens();
+    const other = await fetchTokens();
     await api.advance(30 * 86_400_000 - 1);
     expect((await refresh(refresh_token)).status).toBe(200);
-    expect(world().root.tables.get("_refresh_tokens")!.size).toBe(2);
+    expect(getWorld().root.tables.get("_refresh_tokens")!.size).toBe(2);
     await api.advance(1);
     expect((await refresh(other.refresh_token)).status).toBe(401);
-    expect(world().root.tables.get("_refresh_tokens")!.size).toBe(1);
+    expect(getWorld().root.tables.get("_refresh_tokens")!.size).toBe(1);
   });
 
   it.each([

@@ -12,11 +12,11 @@ afterEach(() => api.close());
 const BASE = "/v1/organizations/org_acme/knowledge/connectors";
 const CONTROL = "/_control/sandboxes/default";
 
-const job = (id: string, who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
+const fetchJob = (id: string, who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
 const trigger = (connection_id: string, job_type = "sync", who: Caller = "dan") =>
   api.call(who, "POST", `${BASE}/jobs`, { connection_id, job_type });
 const cancel = (id: string, who: Caller = "dan") => api.call(who, "POST", `${BASE}/jobs/${id}/cancel`);
-const state = (method: string, path: string, body?: unknown) =>
+const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${CONTROL}/state/${path}`, body);
 
 interface ReceivedRequest {
@@ -55,7 +55,7 @@ async function startReceiver(
 
 const setRules = (notifications: unknown) =>
   api.call("dan", "PATCH", `${BASE}/notifications`, { notifications });
-const outbox = async () => (await api.call(undefined, "GET", `${CONTROL}/outbox`)).body.items;
+const fetchOutbox = async () => (await api.call(undefined, "GET", `${CONTROL}/outbox`)).body.items;
 const OK = ["connector.job.succeeded"];
 
 describe("connector notifications", () => {
@@ -145,7 +145,7 @@ describe("connector notifications", () => {
     await api.advance(30_000);
     expect(hook.heard.map(({ path }) => path)).toEqual(["/jobs?x=1"]);
     const { body, headers } = hook.heard[0]!;
-    const ended = (await job("job_sync_running")).body;
+    const ended = (await fetchJob("job_sync_running")).body;
     expect(body).toEqual({
       event: "connector.job.succeeded",
       organization_id: "org_acme",
@@ -157,7 +157,7 @@ describe("connector notifications", () => {
       "x-service-event": "connector.job.succeeded",
       "user-agent": "Service-Webhook/1.0",
     });
-    const [email, ...more] = await outbox();
+    const [email, ...more] = await fetchOutbox();
     expect(more).toEqual([]);
     expect(email).toMatchObject({
       to: "ops@acme.test",
@@ -172,10 +172,10 @@ describe("connector notifications", () => {
     const hook = await startReceiver(500);
     const both = [...OK, "connector.job.failed"];
     await setRules([{ type: "webhook", url: hook.url, events: both }]);
-    await state("PATCH", "connector_jobs/job_sync_running?silent=true", { status: "failed" });
+    await callState("PATCH", "connector_jobs/job_sync_running?silent=true", { status: "failed" });
     await cancel((await trigger("conn_wiki")).body.job_id);
     const { body } = await trigger("conn_wiki", "reset");
-    await state("PATCH", `connector_jobs/${body.job_id}`, { status: "failed" });
+    await callState("PATCH", `connector_jobs/${body.job_id}`, { status: "failed" });
     await api.advance(600_000);
     expect(hook.heard.map(({ body }) => [body.event, body.data.job_id, body.data.status])).toEqual([
       ["connector.job.failed", body.job_id, "failed"],
@@ -185,9 +185,9 @@ describe("connector notifications", () => {
 
   it("may name an event of 6.1 [G15]", async () => {
     await setRules([{ type: "email", email: "hr@acme.test", events: ["user.created"] }]);
-    await state("POST", "users", { id: "usr_new", memberships: { org_acme: "member" } });
-    await state("POST", "users", { id: "usr_far", memberships: { org_globex: "member" } });
-    const sent = await outbox();
+    await callState("POST", "users", { id: "usr_new", memberships: { org_acme: "member" } });
+    await callState("POST", "users", { id: "usr_far", memberships: { org_globex: "member" } });
+    const sent = await fetchOutbox();
     expect(sent.map(({ to, subject }: { to: string; subject: string }) => [to, subject])).toEqual([
       ["hr@acme.test", "[Acme Robotics] user.created"],
     ]);
@@ -199,7 +199,7 @@ describe("connector notifications", () => {
     hook.close();
     await setRules([{ type: "webhook", url: hook.url, events: OK }]);
     await api.advance(30_000);
-    expect((await job("job_sync_running")).body.status).toBe("succeeded");
+    expect((await fetchJob("job_sync_running")).body.status).toBe("succeeded");
   });
 });
 
@@ -276,7 +276,7 @@ describe("connector_notifications.test", () => {
     await setRules([{ type: "email", email: "ops@acme.test", events: OK }]);
     await api.advance(1000);
     await send({ notification_type: "email" }, "cleo");
-    const sent = await outbox();
+    const sent = await fetchOutbox();
     expect(sent.map(({ to }: { to: string }) => to)).toEqual(["ops@acme.test", "dan@acme.test"]);
     expect(sent[0]).toEqual({
       to: "ops@acme.test",

@@ -11,29 +11,32 @@ const BASE = "/v1/organizations/org_acme/knowledge/connectors";
 const CONTROL = "/_control/sandboxes/default";
 
 const list = (query = "", who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs${query}`);
-const job = (id: string, who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
+const fetchJob = (id: string, who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
 const trigger = (connection_id: string, job_type = "sync", who: Caller = "dan") =>
   api.call(who, "POST", `${BASE}/jobs`, { connection_id, job_type });
-const state = (method: string, path: string, body?: unknown) =>
+const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${CONTROL}/state/${path}`, body);
 const listIds = (body: { jobs: { job_id: string }[] }) => body.jobs.map(({ job_id }) => job_id);
 const OK = ["connector.job.succeeded"];
 
 describe("state calls on connectors", () => {
   it("run and end a job that is POSTed, and can describe one that has ended [3.2]", async () => {
-    const running = await state("POST", "connector_jobs", { connection_id: "conn_wiki" });
+    const running = await callState("POST", "connector_jobs", { connection_id: "conn_wiki" });
     expect(running.body).toMatchObject({ status: "running", organization_id: "org_acme", duration: null });
     expect(Object.keys(running.body)).not.toContain("due");
     await api.advance(30_000);
-    expect((await job(running.body.job_id)).body.status).toBe("succeeded");
-    const failed = await state("POST", "connector_jobs", { status: "failed", connection_id: "conn_wiki" });
+    expect((await fetchJob(running.body.job_id)).body.status).toBe("succeeded");
+    const failed = await callState("POST", "connector_jobs", {
+      status: "failed",
+      connection_id: "conn_wiki",
+    });
     expect(failed.body.duration).toBeGreaterThan(0);
-    expect((await job(failed.body.job_id)).body.status).toBe("failed");
+    expect((await fetchJob(failed.body.job_id)).body.status).toBe("failed");
   });
 
   it("choose a connection without a running job for a job that names none [G14]", async () => {
     const made = [];
-    for (let n = 0; n < 5; n++) made.push((await state("POST", "connector_jobs", {})).body);
+    for (let n = 0; n < 5; n++) made.push((await callState("POST", "connector_jobs", {})).body);
     const places = made.slice(0, 3).map(({ connection_id, job_type }) => `${connection_id} ${job_type}`);
     expect(places).toEqual(["conn_drive reset", "conn_wiki sync", "conn_wiki reset"]);
     expect(made.map(({ status }) => status)).toEqual([
@@ -46,38 +49,38 @@ describe("state calls on connectors", () => {
   });
 
   it("run a job that is POSTed for an organization on one of its connections [G14]", async () => {
-    const none = await state("POST", "connector_jobs", { organization_id: "org_globex" });
+    const none = await callState("POST", "connector_jobs", { organization_id: "org_globex" });
     expect([none.status, none.body.field]).toEqual([422, "connection_id"]);
-    const { body } = await state("POST", "connections", { organization_id: "org_globex" });
-    const made = await state("POST", "connector_jobs", { organization_id: "org_globex" });
+    const { body } = await callState("POST", "connections", { organization_id: "org_globex" });
+    const made = await callState("POST", "connector_jobs", { organization_id: "org_globex" });
     expect(made.body).toMatchObject({ connection_id: body.id, organization_id: "org_globex" });
   });
 
   it("end and restart a job by its status [3.2]", async () => {
-    const ended = await state("PATCH", "connector_jobs/job_sync_running", {
+    const ended = await callState("PATCH", "connector_jobs/job_sync_running", {
       status: "failed",
       rows_synced: 3,
     });
     expect(ended.body).toMatchObject({ status: "failed", duration: 10, rows_synced: 3 });
     await api.advance(60_000);
-    expect((await job("job_sync_running")).body.status).toBe("failed");
-    await state("PATCH", "connector_jobs/job_sync_running", { status: "running" });
-    expect((await job("job_sync_running")).body).toMatchObject({
+    expect((await fetchJob("job_sync_running")).body.status).toBe("failed");
+    await callState("PATCH", "connector_jobs/job_sync_running", { status: "running" });
+    expect((await fetchJob("job_sync_running")).body).toMatchObject({
       status: "running",
       start_time: "2026-03-15T12:01:00.000Z",
       bytes_synced: 0,
       duration: null,
     });
     await api.advance(30_000);
-    expect((await job("job_sync_running")).body).toMatchObject({ status: "succeeded", duration: 30 });
+    expect((await fetchJob("job_sync_running")).body).toMatchObject({ status: "succeeded", duration: 30 });
   });
 
   it("move the end of a running job with its start [3.2]", async () => {
-    await state("PATCH", "connector_jobs/job_sync_running", { start_time: "2026-03-15T12:00:00.000Z" });
+    await callState("PATCH", "connector_jobs/job_sync_running", { start_time: "2026-03-15T12:00:00.000Z" });
     await api.advance(29_999);
-    expect((await job("job_sync_running")).body.status).toBe("running");
+    expect((await fetchJob("job_sync_running")).body.status).toBe("running");
     await api.advance(1);
-    expect((await job("job_sync_running")).body.status).toBe("succeeded");
+    expect((await fetchJob("job_sync_running")).body.status).toBe("succeeded");
   });
 
   it.each([
@@ -106,12 +109,12 @@ describe("state calls on connectors", () => {
       "notifications[0].url",
     ],
   ])("%s %s %j is refused with 422 and names %s [G14]", async (method, path, body, field) => {
-    const answer = await state(method, path, body);
+    const answer = await callState(method, path, body);
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });
 
   it("delete the jobs and timers of a deleted connection [G14]", async () => {
-    expect((await state("DELETE", "connections/conn_drive")).status).toBe(204);
+    expect((await callState("DELETE", "connections/conn_drive")).status).toBe(204);
     expect(listIds((await list()).body)).toEqual(["job_reset_failed"]);
     const { body } = await api.call(undefined, "GET", `${CONTROL}/clock/pending`);
     expect(body.map(({ subject }: { subject: string }) => subject)).not.toContain("job_sync_running");

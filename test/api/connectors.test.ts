@@ -11,20 +11,20 @@ const BASE = "/v1/organizations/org_acme/knowledge/connectors";
 const CONTROL = "/_control/sandboxes/default";
 
 const list = (query = "", who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs${query}`);
-const job = (id: string, who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
+const fetchJob = (id: string, who: Caller = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
 const trigger = (connection_id: string, job_type = "sync", who: Caller = "dan") =>
   api.call(who, "POST", `${BASE}/jobs`, { connection_id, job_type });
 const cancel = (id: string, who: Caller = "dan") => api.call(who, "POST", `${BASE}/jobs/${id}/cancel`);
-const state = (method: string, path: string, body?: unknown) =>
+const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${CONTROL}/state/${path}`, body);
 const listIds = (body: { jobs: { job_id: string }[] }) => body.jobs.map(({ job_id }) => job_id);
 
 /** Adds many jobs of every kind, a minute and a half apart, to an organization without jobs. */
 async function seedJobs(): Promise<void> {
-  await state("POST", "connections", { id: "conn_one", organization_id: "org_hooli" });
-  await state("POST", "connections", { id: "conn_two", organization_id: "org_hooli" });
+  await callState("POST", "connections", { id: "conn_one", organization_id: "org_hooli" });
+  await callState("POST", "connections", { id: "conn_two", organization_id: "org_hooli" });
   for (let n = 0; n < 12; n++) {
-    await state("POST", "connector_jobs", {
+    await callState("POST", "connector_jobs", {
       job_id: `job_${String(n).padStart(2, "0")}`,
       connection_id: n % 2 ? "conn_one" : "conn_two",
       job_type: n % 3 ? "sync" : "reset",
@@ -82,11 +82,19 @@ describe("connector_jobs.list", () => {
   });
 
   it("orders by start time and by duration, with a running job's missing duration last in both orders [G14]", async () => {
-    const ordered = async (order: string) => listIds((await list(`?order_by=${order}`)).body);
-    expect(await ordered("-start_time")).toEqual(["job_sync_running", "job_reset_failed", "job_sync_done"]);
-    expect(await ordered("start_time")).toEqual(["job_sync_done", "job_reset_failed", "job_sync_running"]);
-    expect(await ordered("-duration")).toEqual(["job_sync_done", "job_reset_failed", "job_sync_running"]);
-    expect(await ordered("duration")).toEqual(["job_reset_failed", "job_sync_done", "job_sync_running"]);
+    const listOrdered = async (order: string) => listIds((await list(`?order_by=${order}`)).body);
+    expect(await listOrdered("-start_time")).toEqual([
+      "job_sync_running",
+      "job_reset_failed",
+      "job_sync_done",
+    ]);
+    expect(await listOrdered("start_time")).toEqual([
+      "job_sync_done",
+      "job_reset_failed",
+      "job_sync_running",
+    ]);
+    expect(await listOrdered("-duration")).toEqual(["job_sync_done", "job_reset_failed", "job_sync_running"]);
+    expect(await listOrdered("duration")).toEqual(["job_reset_failed", "job_sync_done", "job_sync_running"]);
   });
 
   it("filters, then orders, then pages, and orders equal jobs by id [4.13]", async () => {
@@ -145,21 +153,21 @@ describe("connector_jobs.list", () => {
 
 describe("connector jobs on the clock", () => {
   it("include the running job of the reference world, which progresses and succeeds after its 30 seconds [3.2, G14]", async () => {
-    const first = (await job("job_sync_running")).body;
+    const first = (await fetchJob("job_sync_running")).body;
     expect([first.status, first.duration]).toEqual(["running", null]);
     expect(first.bytes_synced).toBeGreaterThan(0);
     await api.advance(10_000);
-    const second = (await job("job_sync_running")).body;
+    const second = (await fetchJob("job_sync_running")).body;
     expect(second.bytes_synced).toBeGreaterThan(first.bytes_synced);
     expect(second.rows_synced).toBeGreaterThan(first.rows_synced);
     await api.advance(9_999);
-    expect((await job("job_sync_running")).body.status).toBe("running");
+    expect((await fetchJob("job_sync_running")).body.status).toBe("running");
     await api.advance(1);
-    const done = (await job("job_sync_running")).body;
+    const done = (await fetchJob("job_sync_running")).body;
     expect([done.status, done.duration]).toEqual(["succeeded", 30]);
     expect(done.bytes_synced).toBeGreaterThan(second.bytes_synced);
     await api.advance(3_600_000);
-    expect((await job("job_sync_running")).body).toEqual(done);
+    expect((await fetchJob("job_sync_running")).body).toEqual(done);
   });
 
   it("have their ends among the pending timers, and advance reports them [G14]", async () => {
@@ -186,15 +194,15 @@ describe("connector jobs on the clock", () => {
     });
     await api.call(undefined, "PATCH", CONTROL, { settings: { connector_job_seconds: 1 } });
     await api.advance(89_000);
-    expect((await job(body.job_id)).body.status).toBe("running");
+    expect((await fetchJob(body.job_id)).body.status).toBe("running");
     await api.advance(1_000);
-    expect((await job(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 90 });
+    expect((await fetchJob(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 90 });
   });
 
   it("have succeeded at the next request if they take no time [G14]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { connector_job_seconds: 0 } });
     const { body } = await trigger("conn_wiki");
-    expect((await job(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 0 });
+    expect((await fetchJob(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 0 });
     expect((await trigger("conn_wiki")).status).toBe(201);
   });
 
@@ -215,11 +223,11 @@ describe("connector jobs on the clock", () => {
 
   it("keep what was synced when cancelled, and cannot be cancelled again [4.13, G14]", async () => {
     await api.advance(5_500);
-    const { bytes_synced, rows_synced } = (await job("job_sync_running")).body;
+    const { bytes_synced, rows_synced } = (await fetchJob("job_sync_running")).body;
     const answer = await cancel("job_sync_running");
     expect([answer.status, answer.text]).toEqual([204, ""]);
     await api.advance(600_000);
-    expect((await job("job_sync_running")).body).toMatchObject({
+    expect((await fetchJob("job_sync_running")).body).toMatchObject({
       status: "cancelled",
       duration: 15,
       bytes_synced,
@@ -240,9 +248,9 @@ describe("connector jobs on the clock", () => {
     await api.call(undefined, "POST", `${CONTROL}/snapshots`, { name: "running" });
     await api.advance(60_000);
     await api.call(undefined, "POST", `${CONTROL}/snapshots/running/restore`);
-    expect((await job("job_sync_running")).body.status).toBe("running");
+    expect((await fetchJob("job_sync_running")).body.status).toBe("running");
     await api.advance(20_000);
-    expect((await job("job_sync_running")).body.status).toBe("succeeded");
+    expect((await fetchJob("job_sync_running")).body.status).toBe("succeeded");
   });
 });
 
@@ -277,10 +285,10 @@ describe("connector access", () => {
   );
 
   it("is 404 for unknown jobs and connections, also those of another organization [G14]", async () => {
-    await state("POST", "connections", { id: "conn_globex", organization_id: "org_globex" });
-    await state("POST", "connector_jobs", { job_id: "job_globex", connection_id: "conn_globex" });
+    await callState("POST", "connections", { id: "conn_globex", organization_id: "org_globex" });
+    await callState("POST", "connector_jobs", { job_id: "job_globex", connection_id: "conn_globex" });
     for (const id of ["job_nope", "job_globex"]) {
-      for (const answer of [await job(id), await cancel(id)]) {
+      for (const answer of [await fetchJob(id), await cancel(id)]) {
         expect([answer.status, answer.body.error.code, answer.body.error.details]).toEqual([
           404,
           "RESOURCE_NOT_FOUND",

@@ -12,10 +12,10 @@ afterEach(() => api.close());
 
 const reparent = (who: Caller | undefined, id: string, new_parent_id: unknown, organization = "org_acme") =>
   api.call(who, "POST", `/v1/organizations/${organization}/departments/${id}/reparent`, { new_parent_id });
-const world = () => api.understudy.sandboxes.get("default")!.world;
-const department = (id: string) => world().read().get(departments, id)!;
+const getWorld = () => api.understudy.sandboxes.get("default")!.world;
+const getDepartment = (id: string) => getWorld().read().get(departments, id)!;
 const place = (id: string) => {
-  const { parent_id, path, depth } = department(id);
+  const { parent_id, path, depth } = getDepartment(id);
   return [parent_id, path, depth];
 };
 
@@ -40,7 +40,7 @@ describe("departments.reparent", () => {
     });
     expect(place("dept_infra")).toEqual(["dept_platform", "dept_acme/dept_ops/dept_platform/dept_infra", 3]);
     expect(place("dept_ml")).toEqual(["dept_eng", "dept_acme/dept_eng/dept_ml", 2]);
-    expect(department("dept_ops").member_count).toBe(6);
+    expect(getDepartment("dept_ops").member_count).toBe(6);
   });
 
   it("makes a department top-level for null: depth 0, its path its own id [3.5]", async () => {
@@ -132,7 +132,7 @@ describe("departments.reparent", () => {
       );
       for (const id of ["dept_ml", "dept_platform"]) {
         expect(
-          department(id)
+          getDepartment(id)
             .path.split("/")
             .filter((part) => part === id),
         ).toHaveLength(1);
@@ -152,13 +152,13 @@ describe("departments.reparent", () => {
     }
     const { status, body } = await reparent("ada", "dept_chain0", "dept_eng");
     expect([status, body.depth]).toEqual([200, 2]);
-    expect(department("dept_chain9999").depth).toBe(10_001);
-    expect(department("dept_chain9999").path.startsWith("dept_acme/dept_eng/dept_chain0/")).toBe(true);
+    expect(getDepartment("dept_chain9999").depth).toBe(10_001);
+    expect(getDepartment("dept_chain9999").path.startsWith("dept_acme/dept_eng/dept_chain0/")).toBe(true);
     expect((await reparent("ada", "dept_chain0", "dept_chain9999")).body.error.code).toBe(
       "DEPARTMENT_CYCLE_DETECTED",
     );
     expect((await reparent("ada", "dept_chain0", null)).status).toBe(200);
-    expect(department("dept_chain9999").depth).toBe(9_999);
+    expect(getDepartment("dept_chain9999").depth).toBe(9_999);
   });
 });
 
@@ -210,7 +210,7 @@ describe("the audit entry of a reparent [G31]", () => {
 
 describe("state rules of departments", () => {
   const rules = () => stateRules(api, "departments");
-  const audited = async () =>
+  const listAudited = async () =>
     (await exportRows(api, "?entity_type=department&from_date=2026-03-15T12:00:00Z")).map((row) => [
       row["Entity Name"],
       row["Action"],
@@ -226,19 +226,19 @@ describe("state rules of departments", () => {
       member_count: 0,
       created_at: 0,
     });
-    expect(await audited()).toEqual([["Tools", "created", "Ada Osei"]]);
+    expect(await listAudited()).toEqual([["Tools", "created", "Ada Osei"]]);
   });
 
   it("take another actor from ?actor=, and write no entry if silent [G31]", async () => {
     rules().patch("dept_ml", { name: "AI" }, { user_id: "usr_ben" });
     rules().patch("dept_ml", { name: "Robots" }, { silent: true });
-    expect(await audited()).toEqual([["AI", "updated", "Ben Castro"]]);
+    expect(await listAudited()).toEqual([["AI", "updated", "Ben Castro"]]);
   });
 
   it("move the subtree if parent_id changes, with the audit entry of a move [4.3, G31]", async () => {
     rules().patch("dept_platform", { parent_id: "dept_ops" });
     expect(place("dept_infra")).toEqual(["dept_platform", "dept_acme/dept_ops/dept_platform/dept_infra", 3]);
-    expect(await audited()).toEqual([["Platform", "reparented", "Ada Osei"]]);
+    expect(await listAudited()).toEqual([["Platform", "reparented", "Ada Osei"]]);
   });
 
   it.each<[string, object, string]>([
@@ -250,19 +250,19 @@ describe("state rules of departments", () => {
     ["depth", { depth: 7 }, "a depth of its own"],
     ["organization_id", { organization_id: "org_globex" }, "another organization"],
   ])("refuse %s when a change gives %j (%s) [interfaces 4]", (field, change) => {
-    const before = department("dept_eng");
+    const before = getDepartment("dept_eng");
     expect(() => rules().patch("dept_eng", change)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );
-    expect(department("dept_eng")).toEqual(before);
+    expect(getDepartment("dept_eng")).toEqual(before);
   });
 
   it("delete the descendants of a deleted department, with one audit entry each [interfaces 4]", async () => {
     rules().remove("dept_eng");
     for (const id of ["dept_eng", "dept_platform", "dept_infra", "dept_ml"])
-      expect(department(id)).toBeUndefined();
-    expect(department("dept_ops")).toBeDefined();
-    expect((await audited()).map(([name, action]) => `${name} ${action}`).sort()).toEqual([
+      expect(getDepartment(id)).toBeUndefined();
+    expect(getDepartment("dept_ops")).toBeDefined();
+    expect((await listAudited()).map(([name, action]) => `${name} ${action}`).sort()).toEqual([
       "Engineering deleted",
       "Infra deleted",
       "ML deleted",

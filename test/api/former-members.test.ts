@@ -48,9 +48,9 @@ describe("a former member", () => {
     const { body: grant } = await world.call("/v1/auth/token", "POST", { who: "ada" });
     await world.control("PATCH", "/state/users/usr_ada", { memberships: { org_initech: "admin" } });
     const bearer = { headers: { authorization: `Bearer ${grant.access_token}` } };
-    const models = (sent: object) => world.call("/v1/models", "GET", sent);
+    const listModels = (sent: object) => world.call("/v1/models", "GET", sent);
     for (const sent of [{ who: "ada" }, bearer]) {
-      const refused = await models(sent);
+      const refused = await listModels(sent);
       expect(readCode(refused)).toBe("403 ORGANIZATION_ACCESS_DENIED");
       expect(refused.body.error.details).toEqual({ organization_id: "org_acme" });
       expect(refused.body.error.system_message).toContain("/v1/user/current-organization");
@@ -60,7 +60,7 @@ describe("a former member", () => {
     expect(back.status).toBe(403);
     const on = await world.call(path, "PUT", { ...bearer, body: { organization_id: "org_initech" } });
     expect(on.status).toBe(200);
-    for (const sent of [{ who: "ada" }, bearer]) expect((await models(sent)).status).toBe(200);
+    for (const sent of [{ who: "ada" }, bearer]) expect((await listModels(sent)).status).toBe(200);
     await world.delete();
   });
 

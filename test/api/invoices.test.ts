@@ -8,12 +8,12 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const invoices = () => stateRules(api, "invoices");
+const getInvoiceRules = () => stateRules(api, "invoices");
 const names = ({ emitted }: { emitted: readonly { event: string }[] }) => emitted.map(({ event }) => event);
 
 describe("state calls on invoices [G18, G25]", () => {
   it("emit invoice.created with the invoice and its invoice_id [G25]", () => {
-    const { record, emitted } = invoices().post({ organization_id: "org_globex", amount: 12.5 });
+    const { record, emitted } = getInvoiceRules().post({ organization_id: "org_globex", amount: 12.5 });
     expect(record.invoice_id).toMatch(/^inv_/);
     expect(emitted).toEqual([
       {
@@ -32,20 +32,20 @@ describe("state calls on invoices [G18, G25]", () => {
   });
 
   it("emit one event for a payment that succeeds or fails, and none if silent [G25]", () => {
-    const id = invoices().post({}).record.invoice_id;
-    expect(names(invoices().patch(id, { status: "failed" }))).toEqual(["invoice.failed"]);
-    expect(names(invoices().patch(id, { status: "failed", amount: 1 }))).toEqual([]);
-    expect(names(invoices().patch(id, { status: "paid" }))).toEqual(["invoice.paid"]);
-    expect(names(invoices().patch(id, { status: "draft" }))).toEqual([]);
-    expect(names(invoices().patch(id, { status: "paid" }, { silent: true }))).toEqual([]);
+    const id = getInvoiceRules().post({}).record.invoice_id;
+    expect(names(getInvoiceRules().patch(id, { status: "failed" }))).toEqual(["invoice.failed"]);
+    expect(names(getInvoiceRules().patch(id, { status: "failed", amount: 1 }))).toEqual([]);
+    expect(names(getInvoiceRules().patch(id, { status: "paid" }))).toEqual(["invoice.paid"]);
+    expect(names(getInvoiceRules().patch(id, { status: "draft" }))).toEqual([]);
+    expect(names(getInvoiceRules().patch(id, { status: "paid" }, { silent: true }))).toEqual([]);
   });
 
   it("emit two events for an invoice that is created as paid [G25]", () => {
-    expect(names(invoices().post({ status: "paid" }))).toEqual(["invoice.created", "invoice.paid"]);
+    expect(names(getInvoiceRules().post({ status: "paid" }))).toEqual(["invoice.created", "invoice.paid"]);
   });
 
   it("refuse an unknown organization [interfaces 4]", () => {
-    expect(() => invoices().post({ organization_id: "org_none" })).toThrow(
+    expect(() => getInvoiceRules().post({ organization_id: "org_none" })).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field: "organization_id" }) }),
     );
   });

@@ -15,13 +15,13 @@ afterEach(() => api.close());
 const SESSIONS = "/v1/meeting-buddy/sessions";
 const STATE = "/_control/sandboxes/default/state";
 
-const exported = (session: string, format = "", who: Caller = "dan") =>
+const exportSession = (session: string, format = "", who: Caller = "dan") =>
   api.call(who, "GET", `${SESSIONS}/${session}/transcripts/export${format && `?format=${format}`}`);
-const state = (method: string, path: string, body?: unknown) =>
+const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
 const say = (fields: object, session_id = "mbsess_live") =>
-  state("POST", "meeting_transcripts", { session_id, ...fields });
-const world = () => api.understudy.sandboxes.get("default")!.world;
+  callState("POST", "meeting_transcripts", { session_id, ...fields });
+const getWorld = () => api.understudy.sandboxes.get("default")!.world;
 
 describe("meeting streams", () => {
   const open = (name: string, session = "mbsess_live", lastEventId?: string, who: Caller = "dan") =>
@@ -46,7 +46,7 @@ describe("meeting streams", () => {
     });
     await stop();
     expect((await stream.ended).map(({ id }) => id)).toEqual(["1", "2", "3"]);
-    expect((await exported("mbsess_live", "json")).body).toEqual(stream.events.map(({ data }) => data));
+    expect((await exportSession("mbsess_live", "json")).body).toEqual(stream.events.map(({ data }) => data));
   });
 
   it("a stream resumes after Last-Event-ID without loss or repetition [G16]", async () => {
@@ -67,7 +67,7 @@ describe("meeting streams", () => {
 
   it("a deleted entry is not streamed, and no other entry has its event id [G16]", async () => {
     const { body } = await say({ text: "to be deleted" });
-    await state("DELETE", `meeting_transcripts/${body.transcript_id}`);
+    await callState("DELETE", `meeting_transcripts/${body.transcript_id}`);
     await say({ text: "kept" });
     const resumed = await open("transcripts", "mbsess_live", "3");
     expect((await resumed.waitForCount(1))[0]).toMatchObject({ id: "4", data: { text: "kept" } });
@@ -101,7 +101,7 @@ describe("meeting streams", () => {
   it("a log stream sends level and message, also for the stop [G16]", async () => {
     const stream = await open("logs");
     await stream.waitForCount(1);
-    await state("POST", "meeting_logs", {
+    await callState("POST", "meeting_logs", {
       session_id: "mbsess_live",
       level: "warning",
       message: "Low volume.",
@@ -131,8 +131,8 @@ describe("meeting streams", () => {
 
   it("a slow client of a deleted session gets no entries of a new session with its id [G37]", async () => {
     const services = {
-      read: () => world().read(),
-      waitForChange: (signal: AbortSignal) => world().waitForChange(signal),
+      read: () => getWorld().read(),
+      waitForChange: (signal: AbortSignal) => getWorld().waitForChange(signal),
       isClosed: false,
     } as Partial<Services> as Services;
     const call = { params: { session_id: "mbsess_live" }, headers: {} } as never;
@@ -142,9 +142,9 @@ describe("meeting streams", () => {
     )[Symbol.asyncIterator]();
     const texts: string[] = [];
     for (let n = 0; n < 2; n++) texts.push((await chunks.next()).value as string);
-    const { body: session } = await state("GET", "meeting_sessions/mbsess_live");
-    expect((await state("DELETE", "meeting_sessions/mbsess_live")).status).toBe(204);
-    expect((await state("POST", "meeting_sessions", session)).status).toBe(201);
+    const { body: session } = await callState("GET", "meeting_sessions/mbsess_live");
+    expect((await callState("DELETE", "meeting_sessions/mbsess_live")).status).toBe(204);
+    expect((await callState("POST", "meeting_sessions", session)).status).toBe(201);
     for (let n = 0; n < 5; n++) await say({ text: "of another session" });
     for (let next = await chunks.next(); !next.done; next = await chunks.next())
       texts.push(String(next.value));
@@ -171,17 +171,17 @@ describe("meeting streams", () => {
   });
 
   it("a stream does not wait for a client that has left [G16]", async () => {
-    const before = world()["listeners"].size;
+    const before = getWorld()["listeners"].size;
     const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
     await Promise.all(streams.map((stream) => stream.waitForCount(1)));
-    await eventually(() => expect(world()["listeners"].size).toBe(before + 6));
+    await eventually(() => expect(getWorld()["listeners"].size).toBe(before + 6));
     for (const stream of streams) stream.close();
-    await eventually(() => expect(world()["listeners"].size).toBe(before));
+    await eventually(() => expect(getWorld()["listeners"].size).toBe(before));
     expect((await say({ text: "to nobody" })).status).toBe(201);
   });
 
   it("a stream without entries sends its headers at once [G16]", async () => {
-    await state("POST", "meeting_sessions", { session_id: "mbsess_quiet", organization_id: "org_acme" });
+    await callState("POST", "meeting_sessions", { session_id: "mbsess_quiet", organization_id: "org_acme" });
     const stream = await open("transcripts", "mbsess_quiet");
     expect(stream.status).toBe(200);
     await say({ text: "first word" }, "mbsess_quiet");

@@ -11,16 +11,16 @@ afterEach(() => api.close());
 const SESSIONS = "/v1/meeting-buddy/sessions";
 const STATE = "/_control/sandboxes/default/state";
 
-const exported = (session: string, format = "", who: Caller = "dan") =>
+const exportSession = (session: string, format = "", who: Caller = "dan") =>
   api.call(who, "GET", `${SESSIONS}/${session}/transcripts/export${format && `?format=${format}`}`);
-const state = (method: string, path: string, body?: unknown) =>
+const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
 const say = (fields: object, session_id = "mbsess_live") =>
-  state("POST", "meeting_transcripts", { session_id, ...fields });
+  callState("POST", "meeting_transcripts", { session_id, ...fields });
 
 describe("meeting_sessions.export_transcript", () => {
   it("answers text with a time and a speaker on each line by default [4.1]", async () => {
-    const answer = await exported("mbsess_standup");
+    const answer = await exportSession("mbsess_standup");
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toBe(
@@ -29,11 +29,11 @@ describe("meeting_sessions.export_transcript", () => {
     const lines = answer.text.trimEnd().split("\n");
     expect(lines).toHaveLength(6);
     for (const line of lines) expect(line).toMatch(/^\[\d\d:\d\d:\d\d\] (Cleo|Dan): \S.+$/);
-    expect((await exported("mbsess_standup", "txt")).text).toBe(answer.text);
+    expect((await exportSession("mbsess_standup", "txt")).text).toBe(answer.text);
   });
 
   it("answers an array of entries by start time as JSON [4.1, 2.4]", async () => {
-    const answer = await exported("mbsess_standup", "json");
+    const answer = await exportSession("mbsess_standup", "json");
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toContain('"transcript_mbsess_standup.json"');
     expect(answer.body).toHaveLength(6);
@@ -51,7 +51,7 @@ describe("meeting_sessions.export_transcript", () => {
   });
 
   it("answers numbered cues with milliseconds as SRT [4.1]", async () => {
-    const answer = await exported("mbsess_standup", "srt");
+    const answer = await exportSession("mbsess_standup", "srt");
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toContain('"transcript_mbsess_standup.srt"');
     const cues = answer.text.trimEnd().split("\n\n");
@@ -66,9 +66,9 @@ describe("meeting_sessions.export_transcript", () => {
   });
 
   it("answers an empty file for an empty transcript [4.1]", async () => {
-    expect((await exported("mbsess_empty")).text).toBe("");
-    expect((await exported("mbsess_empty", "srt")).text).toBe("");
-    expect((await exported("mbsess_empty", "json")).body).toEqual([]);
+    expect((await exportSession("mbsess_empty")).text).toBe("");
+    expect((await exportSession("mbsess_empty", "srt")).text).toBe("");
+    expect((await exportSession("mbsess_empty", "json")).body).toEqual([]);
   });
 
   it("rounds times down in text, and keeps them exact in SRT [G28]", async () => {
@@ -79,8 +79,8 @@ describe("meeting_sessions.export_transcript", () => {
       start_time: 3725.999,
       end_time: 3726.005,
     });
-    expect((await exported("mbsess_empty")).text).toBe("[01:02:05] A: late\n");
-    expect((await exported("mbsess_empty", "srt")).text).toBe(
+    expect((await exportSession("mbsess_empty")).text).toBe("[01:02:05] A: late\n");
+    expect((await exportSession("mbsess_empty", "srt")).text).toBe(
       "1\n01:02:05,999 --> 01:02:06,005\nA: late\n\n",
     );
   });
@@ -101,23 +101,23 @@ describe("meeting_sessions.export_transcript", () => {
       start_time: 3,
       end_time: 4,
     });
-    const text = (await exported("mbsess_empty")).text.trimEnd();
+    const text = (await exportSession("mbsess_empty")).text.trimEnd();
     expect(text.split(/[\r\n\u2028\u2029\u0085]/)).toHaveLength(2);
     expect(text).toMatch(/^\[00:00:01\] Zoë Dan: hello 2 00:00:09/);
-    const cues = (await exported("mbsess_empty", "srt")).text.trimEnd().split(/\r?\n\r?\n/);
+    const cues = (await exportSession("mbsess_empty", "srt")).text.trimEnd().split(/\r?\n\r?\n/);
     expect(cues).toHaveLength(2);
     for (const cue of cues) {
       expect(cue.split(/[\r\n\u2028\u2029\u0085]/)).toHaveLength(3);
       expect(cue.match(/-->/g)).toHaveLength(1);
     }
-    const [first] = (await exported("mbsess_empty", "json")).body;
+    const [first] = (await exportSession("mbsess_empty", "json")).body;
     expect([first.speaker, first.text]).toEqual(["Zoë\r\nDan", forged]);
   });
 
   it("keeps its headers valid for a title or speaker in any script [4.1]", async () => {
-    await state("PATCH", "meeting_sessions/mbsess_standup", { title: 'Ежедневка\r\nX-Evil: 1 "朝会"' });
+    await callState("PATCH", "meeting_sessions/mbsess_standup", { title: 'Ежедневка\r\nX-Evil: 1 "朝会"' });
     await say({ speaker: "Łukasz 陈", text: "Ça va? 🎧", start_time: 90, end_time: 91 }, "mbsess_standup");
-    const answer = await exported("mbsess_standup");
+    const answer = await exportSession("mbsess_standup");
     expect(answer.status).toBe(200);
     expect(answer.headers.get("x-evil")).toBeNull();
     expect(answer.headers.get("content-disposition")).toBe(
@@ -128,7 +128,7 @@ describe("meeting_sessions.export_transcript", () => {
 
   it("refuses a non-member, even an owner of another organization [4.1, 7.4]", async () => {
     for (const who of ["dan", "ada", "hana"] as const) {
-      const { status, body } = await exported("mbsess_secret", "json", who);
+      const { status, body } = await exportSession("mbsess_secret", "json", who);
       expect([status, body.error.code, body.error.details]).toEqual([
         403,
         "SESSION_ACCESS_DENIED",
@@ -136,11 +136,11 @@ describe("meeting_sessions.export_transcript", () => {
       ]);
       expect(body.error.type).toBe("authorization_error");
     }
-    expect((await exported("mbsess_secret", "json", "eve")).body).toHaveLength(3);
+    expect((await exportSession("mbsess_secret", "json", "eve")).body).toHaveLength(3);
   });
 
   it("answers 404 with the id to an unknown session [4.1, 7.4]", async () => {
-    const { status, body } = await exported("mbsess_nope");
+    const { status, body } = await exportSession("mbsess_nope");
     expect([status, body.error.code, body.error.details]).toEqual([
       404,
       "SESSION_NOT_FOUND",
@@ -150,9 +150,9 @@ describe("meeting_sessions.export_transcript", () => {
   });
 
   it("answers 422 to a malformed id or format [G08]", async () => {
-    const id = await exported("sess_standup");
+    const id = await exportSession("sess_standup");
     expect([id.status, id.body.error.details]).toEqual([422, { field: "session_id", value: "sess_standup" }]);
-    const format = await exported("mbsess_standup", "vtt");
+    const format = await exportSession("mbsess_standup", "vtt");
     expect([format.status, format.body.error.details]).toEqual([422, { field: "format", value: "vtt" }]);
   });
 });
@@ -175,14 +175,14 @@ describe("meeting_sessions.stop", () => {
       ended_at: "2026-03-15T12:00:00.000Z",
       has_recording: false,
     });
-    expect((await exported("mbsess_live", "json")).body).toHaveLength(2);
+    expect((await exportSession("mbsess_live", "json")).body).toHaveLength(2);
   });
 
   it("changes nothing the second time [G16]", async () => {
     const first = await stop("mbsess_live");
     await api.advance(60_000);
     expect((await stop("mbsess_live", "ada")).body).toEqual(first.body);
-    const logs = await state("GET", "meeting_logs?session_id=mbsess_live&limit=100");
+    const logs = await callState("GET", "meeting_logs?session_id=mbsess_live&limit=100");
     const stopped = logs.body.items.filter(({ message }: { message: string }) => message.includes("stopped"));
     expect(stopped).toHaveLength(1);
   });
@@ -202,17 +202,19 @@ describe("meeting_sessions.delete_permanently", () => {
 
   it("deletes the session, transcripts, logs and recording metadata with 204 [4.2]", async () => {
     for (const collection of ["meeting_transcripts", "meeting_logs", "meeting_recordings"]) {
-      const held = await state("GET", `${collection}?session_id=mbsess_standup`);
+      const held = await callState("GET", `${collection}?session_id=mbsess_standup`);
       expect(held.body.total, collection).toBeGreaterThan(0);
     }
     const { status, text } = await remove("mbsess_standup");
     expect([status, text]).toEqual([204, ""]);
-    expect((await exported("mbsess_standup")).body.error.code).toBe("SESSION_NOT_FOUND");
+    expect((await exportSession("mbsess_standup")).body.error.code).toBe("SESSION_NOT_FOUND");
     for (const collection of ["meeting_transcripts", "meeting_logs", "meeting_recordings"]) {
-      expect((await state("GET", `${collection}?session_id=mbsess_standup`)).body.total, collection).toBe(0);
+      expect((await callState("GET", `${collection}?session_id=mbsess_standup`)).body.total, collection).toBe(
+        0,
+      );
     }
     expect((await remove("mbsess_standup")).status).toBe(404);
-    expect((await exported("mbsess_live", "json")).body).toHaveLength(2);
+    expect((await exportSession("mbsess_live", "json")).body).toHaveLength(2);
   });
 
   it("is allowed to the session's owner, owners and admins, and not to members and non-members [4.2, G16]", async () => {
@@ -224,8 +226,11 @@ describe("meeting_sessions.delete_permanently", () => {
 
   it("leaves nothing for a new session with the same id [4.2]", async () => {
     await remove("mbsess_standup");
-    await state("POST", "meeting_sessions", { session_id: "mbsess_standup", organization_id: "org_acme" });
-    expect((await exported("mbsess_standup", "json")).body).toEqual([]);
+    await callState("POST", "meeting_sessions", {
+      session_id: "mbsess_standup",
+      organization_id: "org_acme",
+    });
+    expect((await exportSession("mbsess_standup", "json")).body).toEqual([]);
     const stream = await EventStream.open(api, "cleo", `${SESSIONS}/mbsess_standup/logs/stream`);
     expect((await stream.waitForCount(1)).map(({ id }) => id)).toEqual(["1"]);
     stream.close();
@@ -234,7 +239,7 @@ describe("meeting_sessions.delete_permanently", () => {
 
 describe("state calls on meetings", () => {
   it("start a created session with a title, an owner and room for transcripts [G16]", async () => {
-    const { status, body } = await state("POST", "meeting_sessions", {});
+    const { status, body } = await callState("POST", "meeting_sessions", {});
     expect(status).toBe(201);
     expect(body).toMatchObject({ status: "running", ended_at: null, started_at: "2026-03-15T12:00:00.000Z" });
     expect(body.title).not.toBe("");
@@ -253,13 +258,15 @@ describe("state calls on meetings", () => {
   });
 
   it("keep status and end consistent [3.7]", async () => {
-    const stopped = await state("PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
+    const stopped = await callState("PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
     expect(stopped.body.ended_at).toBe("2026-03-15T12:00:00.000Z");
-    const resumed = await state("PATCH", "meeting_sessions/mbsess_live", { status: "running" });
+    const resumed = await callState("PATCH", "meeting_sessions/mbsess_live", { status: "running" });
     expect(resumed.body.ended_at).toBeNull();
-    const broken = await state("PATCH", "meeting_sessions/mbsess_live", { ended_at: "2026-03-15T12:00:00Z" });
+    const broken = await callState("PATCH", "meeting_sessions/mbsess_live", {
+      ended_at: "2026-03-15T12:00:00Z",
+    });
     expect([broken.status, broken.body.field]).toEqual([422, "ended_at"]);
-    const early = await state("POST", "meeting_sessions", {
+    const early = await callState("POST", "meeting_sessions", {
       status: "completed",
       started_at: "2026-03-15T12:00:00Z",
       ended_at: "2026-03-15T11:00:00Z",
@@ -275,37 +282,37 @@ describe("state calls on meetings", () => {
   });
 
   it("set has_recording from the recordings [4.2]", async () => {
-    await state("PATCH", "meeting_sessions/mbsess_live", { has_recording: true });
-    const made = await state("GET", "meeting_recordings?session_id=mbsess_live");
+    await callState("PATCH", "meeting_sessions/mbsess_live", { has_recording: true });
+    const made = await callState("GET", "meeting_recordings?session_id=mbsess_live");
     expect(made.body.items[0]).toMatchObject({ duration_seconds: null, size_bytes: null });
     await api.call("cleo", "POST", `${SESSIONS}/mbsess_live/stop`);
-    const finished = await state("GET", `meeting_recordings/${made.body.items[0].recording_id}`);
+    const finished = await callState("GET", `meeting_recordings/${made.body.items[0].recording_id}`);
     expect(finished.body.duration_seconds).toBeGreaterThan(0);
-    await state("DELETE", `meeting_recordings/${made.body.items[0].recording_id}`);
-    expect((await state("GET", "meeting_sessions/mbsess_live")).body.has_recording).toBe(false);
+    await callState("DELETE", `meeting_recordings/${made.body.items[0].recording_id}`);
+    expect((await callState("GET", "meeting_sessions/mbsess_live")).body.has_recording).toBe(false);
   });
 
   it("give a recording of an ended session its duration, also if they give its start [4.2]", async () => {
-    const { started_at } = (await state("GET", "meeting_sessions/mbsess_standup")).body;
-    const made = await state("POST", "meeting_recordings", { session_id: "mbsess_standup", started_at });
+    const { started_at } = (await callState("GET", "meeting_sessions/mbsess_standup")).body;
+    const made = await callState("POST", "meeting_recordings", { session_id: "mbsess_standup", started_at });
     expect(made.body).toMatchObject({ started_at, duration_seconds: expect.any(Number) });
   });
 
   it("delete the same records as the API [4.2]", async () => {
-    expect((await state("DELETE", "meeting_sessions/mbsess_standup")).status).toBe(204);
-    expect((await state("GET", "meeting_transcripts?session_id=mbsess_standup")).body.total).toBe(0);
+    expect((await callState("DELETE", "meeting_sessions/mbsess_standup")).status).toBe(204);
+    expect((await callState("GET", "meeting_transcripts?session_id=mbsess_standup")).body.total).toBe(0);
   });
 
   it("list the documented entries and speakers of the reference world [G16]", async () => {
-    const held = await state("GET", "meeting_transcripts?limit=100");
+    const held = await callState("GET", "meeting_transcripts?limit=100");
     const by = (session: string) =>
       held.body.items.filter((entry: { session_id: string }) => entry.session_id === session);
     expect(
       ["mbsess_standup", "mbsess_live", "mbsess_empty", "mbsess_secret"].map((id) => by(id).length),
     ).toEqual([6, 2, 0, 3]);
-    const speakers = (session: string) =>
+    const listSpeakers = (session: string) =>
       [...new Set(by(session).map(({ speaker }: { speaker: string }) => speaker))].sort();
-    expect(speakers("mbsess_standup")).toEqual(["Cleo", "Dan"]);
-    expect(speakers("mbsess_secret")).toEqual(["Eve"]);
+    expect(listSpeakers("mbsess_standup")).toEqual(["Cleo", "Dan"]);
+    expect(listSpeakers("mbsess_secret")).toEqual(["Eve"]);
   });
 });

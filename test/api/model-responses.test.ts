@@ -13,20 +13,20 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const ask = (who: Caller | undefined, body: unknown) => api.call(who, "POST", "/v1/model/response", body);
-const asked = (inputs: unknown[], model = "atlas-large") => ask("ben", { model, inputs });
+const askBen = (inputs: unknown[], model = "atlas-large") => ask("ben", { model, inputs });
 const user = (content: unknown, more: object = {}) => ({ role: "user", content, ...more });
 const readText = (answer: { body: { output: { content: { text: string }[] }[] } }) =>
   answer.body.output[0]!.content[0]!.text;
-const tokens = (...texts: string[]) => Math.ceil(Buffer.byteLength(texts.join("")) / 4);
+const countTokens = (...texts: string[]) => Math.ceil(Buffer.byteLength(texts.join("")) / 4);
 
 describe("model_responses.create [4.19]", () => {
   it("answers with output, usage and the inputs with ids [4.19, G20]", async () => {
-    const answer = await asked([{ role: "system", content: "Be brief." }, user("What is the plan?")]);
+    const answer = await askBen([{ role: "system", content: "Be brief." }, user("What is the plan?")]);
     expect(answer.status).toBe(200);
     const text = readText(answer);
     expect(text.length).toBeGreaterThan(10);
-    const input_tokens = tokens("Be brief.", "What is the plan?");
-    const output_tokens = tokens(text);
+    const input_tokens = countTokens("Be brief.", "What is the plan?");
+    const output_tokens = countTokens(text);
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^resp_/),
       object: "model.response",
@@ -56,36 +56,36 @@ describe("model_responses.create [4.19]", () => {
         { type: "text", text: "now?" },
       ]),
     ];
-    const { status, body } = await asked(inputs);
+    const { status, body } = await askBen(inputs);
     expect(status).toBe(200);
-    expect(body.usage.input_tokens).toBe(tokens("Grüezi", "Hello", "there", "and ", "now?"));
+    expect(body.usage.input_tokens).toBe(countTokens("Grüezi", "Hello", "there", "and ", "now?"));
     expect(body.inputs).toMatchObject(inputs);
     expect(body.inputs.every(({ id }: { id: string }) => id.startsWith("msg_"))).toBe(true);
   });
 
   it("keeps the id of an item that was returned before [2.13]", async () => {
-    const first = await asked([user("Hello")]);
-    const again = await asked([...first.body.inputs, user("And now?")]);
+    const first = await askBen([user("Hello")]);
+    const again = await askBen([...first.body.inputs, user("And now?")]);
     expect(again.body.inputs[0].id).toBe(first.body.inputs[0].id);
   });
 
   it("gives the same answer to the same question and model, and another answer with another seed [G20]", async () => {
     const questions = ["What is the plan?", "What is the goal?", "Who decides?"];
-    const answers = async () => {
+    const listAnswers = async () => {
       const texts: string[] = [];
-      for (const question of questions) texts.push(readText(await asked([user(question)])));
+      for (const question of questions) texts.push(readText(await askBen([user(question)])));
       return texts;
     };
-    const first = await answers();
+    const first = await listAnswers();
     expect(new Set(first).size).toBe(3);
-    expect(await answers()).toEqual(first);
+    expect(await listAnswers()).toEqual(first);
     await api.close();
     api = await startReference({ seed: 12 });
-    expect(await answers()).not.toEqual(first);
+    expect(await listAnswers()).not.toEqual(first);
   });
 
   it("counts tokens in bytes of UTF-8, and charges nothing for a model without a price [G20]", async () => {
-    const { body } = await asked([user("日本語のテキスト")], "breeze-chat");
+    const { body } = await askBen([user("日本語のテキスト")], "breeze-chat");
     expect(body.usage.input_tokens).toBe(6);
     expect(body.usage.cost).toBe(0);
   });
@@ -121,7 +121,7 @@ describe("model_responses.create [4.19]", () => {
   it.each(["dune-legacy", "no-such-model"])(
     "refuses the model %s by the operation's own rule [4.19, G20]",
     async (model) => {
-      const answer = await asked([user("x")], model);
+      const answer = await askBen([user("x")], model);
       expect(answer.status).toBe(422);
       expect(answer.body.error.details).toEqual({ field: "model", value: model });
       expect(answer.headers.get("x-sandbox-decision")).toBe("rule");
@@ -135,21 +135,21 @@ describe("model_responses.create [4.19]", () => {
 
 describe("files of a message [2.13]", () => {
   const files = (count: number) => Array.from({ length: count }, (_, i) => ({ file_id: `file_none${i}` }));
-  const blocks = (count: number) => files(count).map((file) => ({ type: "file", ...file }));
+  const makeBlocks = (count: number) => files(count).map((file) => ({ type: "file", ...file }));
 
   it.each([
     ["in files", user("x", { files: files(11) }), "inputs[0].files", "must NOT have more than 10 items"],
     [
       "in content blocks",
-      user(blocks(11)),
+      user(makeBlocks(11)),
       "inputs[0].content",
       "must NOT have more than 10 items of one kind",
     ],
-    ["in both together", user(blocks(6), { files: files(5) }), "inputs[0].files", "at most 10 files"],
+    ["in both together", user(makeBlocks(6), { files: files(5) }), "inputs[0].files", "at most 10 files"],
   ])(
     "are refused before any lookup if there are more than ten %s [2.13, G20]",
     async (_, input, field, why) => {
-      const answer = await asked([input]);
+      const answer = await askBen([input]);
       expect(answer.status).toBe(422);
       expect(answer.body.error.details.field).toBe(field);
       expect(answer.body.error.message).toContain(why);
@@ -158,13 +158,13 @@ describe("files of a message [2.13]", () => {
   );
 
   it("are refused as content that is neither text nor a list [G08]", async () => {
-    const { message } = (await asked([user(5)])).body.error;
+    const { message } = (await askBen([user(5)])).body.error;
     expect(message).toBe("inputs[0].content must be string or array");
   });
 
   it.each([
     ["in files", user("x", { files: files(10) })],
-    ["in content blocks", user([{ type: "text", text: "x" }, ...blocks(10)])],
+    ["in content blocks", user([{ type: "text", text: "x" }, ...makeBlocks(10)])],
   ])("are 404 with the id if unknown (%s), before spending and reply rules [4.19, G20]", async (_, input) => {
     for (const who of ["ben", "ci"] as const) {
       const answer = await ask(who, { model: "no-such-model", inputs: [input] });
@@ -179,27 +179,27 @@ describe("files of a message [2.13]", () => {
 
 describe("the context window", () => {
   it("refuses more input tokens than the model accepts with 422 and their number [G35]", async () => {
-    const fits = await asked([user("x".repeat(4 * 64_000))], "comet-mini");
+    const fits = await askBen([user("x".repeat(4 * 64_000))], "comet-mini");
     expect(fits.body.usage.input_tokens).toBe(64_000);
-    const answer = await asked(
+    const answer = await askBen(
       [{ role: "system", content: "y" }, user("x".repeat(4 * 64_000))],
       "comet-mini",
     );
     expect(answer.status).toBe(422);
     expect(answer.body.error.details).toEqual({ field: "inputs", value: 64_001 });
     expect(answer.headers.get("x-sandbox-decision")).toBe("rule");
-    expect((await asked([user("x".repeat(300_000))], "breeze-chat")).status).toBe(200);
+    expect((await askBen([user("x".repeat(300_000))], "breeze-chat")).status).toBe(200);
   });
 
   it("accepts more input tokens if context_window is ignore [G35]", async () => {
     await api.close();
     api = await startReference({ settings: { context_window: "ignore" } });
-    expect((await asked([user("x".repeat(300_000))], "comet-mini")).status).toBe(200);
+    expect((await askBen([user("x".repeat(300_000))], "comet-mini")).status).toBe(200);
   });
 });
 
 describe("pictures in a message", () => {
-  async function uploaded(colour: string, name: string): Promise<string> {
+  async function uploadImage(colour: string, name: string): Promise<string> {
     const bytes = await sharp({ create: { width: 64, height: 40, channels: 3, background: colour } })
       .png()
       .toBuffer();
@@ -209,17 +209,17 @@ describe("pictures in a message", () => {
 
   it("are described by format, size and colours [G35]", async () => {
     const files = [
-      { file_id: await uploaded("#1030d0", "sea.png") },
-      { file_id: await uploaded("#20a040", "meadow.png") },
+      { file_id: await uploadImage("#1030d0", "sea.png") },
+      { file_id: await uploadImage("#20a040", "meadow.png") },
     ];
-    const text = readText(await asked([user("What do you see?", { files })]));
+    const text = readText(await askBen([user("What do you see?", { files })]));
     expect(text).toContain("sea.png is a wide PNG picture of 64 x 40 pixels, mostly blue.");
     expect(text).toContain("meadow.png is a wide PNG picture of 64 x 40 pixels, mostly green.");
   });
 
   it("are described from the seed, always the same, if their bytes are missing [G35]", async () => {
     const { record } = stateRules(api, "files").post({ filename: "plan.jpg", organization_id: "org_acme" });
-    const see = async () => readText(await asked([user("Look", { files: [{ file_id: record.id }] })]));
+    const see = async () => readText(await askBen([user("Look", { files: [{ file_id: record.id }] })]));
     const first = await see();
     expect(first).toMatch(/^plan\.jpg is a \w+ JPEG picture of \d+ x \d+ pixels, mostly \w+, \w+ and \w+\.$/);
     expect(await see()).toBe(first);
@@ -227,14 +227,14 @@ describe("pictures in a message", () => {
 
   it("are refused for a model without vision, which is in no list [G35]", async () => {
     stateRules(api, "models").patch("model_comet-mini", { vision: false });
-    const file_id = await uploaded("red", "a.png");
-    const answer = await asked(
+    const file_id = await uploadImage("red", "a.png");
+    const answer = await askBen(
       [user("x"), user("Look", { files: [{ file_id: "file_loose" }, { file_id }] })],
       "comet-mini",
     );
     expect(answer.status).toBe(422);
     expect(answer.body.error.details).toEqual({ field: "inputs[1].files[1].file_id", value: file_id });
-    const block = await asked(
+    const block = await askBen(
       [
         user([
           { type: "text", text: "x" },
@@ -254,20 +254,20 @@ describe("the reply to a conversation", () => {
 
   it("repeats in a second turn what the user said before [G20]", async () => {
     const earlier = [user("My favourite colour is teal."), { role: "assistant", content: "Noted." }];
-    const first = readText(await asked([question]));
-    const second = readText(await asked([...earlier, question]));
+    const first = readText(await askBen([question]));
+    const second = readText(await askBen([...earlier, question]));
     expect(first).not.toContain("before");
     expect(second).toContain('You said before: "My favourite colour is teal.".');
     const answered = [{ role: "assistant", content: "Hello!" }, question];
-    expect(readText(await asked(answered))).toContain('I said before: "Hello!".');
+    expect(readText(await askBen(answered))).toContain('I said before: "Hello!".');
   });
 
   it("differs by conversation, and is the same for the same conversation [G20]", async () => {
     const replies = new Set<string>();
     for (let n = 0; n < 6; n++) {
       const earlier = [user(`Turn ${n}`), { role: "assistant", content: "Yes." }];
-      const text = readText(await asked([...earlier, question]));
-      expect(readText(await asked([...earlier, question]))).toBe(text);
+      const text = readText(await askBen([...earlier, question]));
+      expect(readText(await askBen([...earlier, question]))).toBe(text);
       replies.add(text);
     }
     expect(replies.size).toBe(6);
@@ -278,7 +278,7 @@ describe("the reply to a conversation", () => {
     const about = user("How many days of vacation do employees get?", {
       files: [{ file_id: "file_handbook" }],
     });
-    const text = readText(await asked([...earlier, about]));
+    const text = readText(await askBen([...earlier, about]));
     expect(text).toContain("27 days of paid vacation");
     expect(text).toContain(`You said before: "${"word ".repeat(16)}…".`);
   });
@@ -290,12 +290,12 @@ describe("the rules for replies", () => {
     rules.post({ match: { text: "WEATHER" }, reply: "Sunny." });
     rules.post({ match: { text: "weather tomorrow" }, reply: "Never reached." });
     rules.post({ match: { model: "comet-mini" }, reply: "I am small." });
-    expect(readText(await asked([user("What is the Weather tomorrow?")]))).toBe("Sunny.");
-    expect(readText(await asked([user("Hello")], "comet-mini"))).toBe("I am small.");
+    expect(readText(await askBen([user("What is the Weather tomorrow?")]))).toBe("Sunny.");
+    expect(readText(await askBen([user("Hello")], "comet-mini"))).toBe("I am small.");
     const earlier = [user("weather?"), { role: "assistant", content: "weather!" }, user("Thanks")];
-    expect(readText(await asked(earlier))).not.toBe("Sunny.");
+    expect(readText(await askBen(earlier))).not.toBe("Sunny.");
     rules.post({ match: { text: "ΣΊΣ" }, reply: "Roll the stone." });
-    expect(readText(await asked([user("Who is Σίσυφος?")]))).toBe("Roll the stone.");
+    expect(readText(await askBen([user("Who is Σίσυφος?")]))).toBe("Roll the stone.");
   });
 
   it("must match in every condition, and are evaluated in the order of position [G20]", async () => {
@@ -303,24 +303,24 @@ describe("the rules for replies", () => {
     const { record } = rules.post({ match: {}, reply: "Anything." });
     rules.post({ match: { model: "atlas-large", text: "plan" }, reply: "The plan.", position: 0 });
     rules.patch(record.id, { position: 5 });
-    expect(readText(await asked([user("the plan")]))).toBe("The plan.");
-    expect(readText(await asked([user("the plan")], "comet-mini"))).toBe("Anything.");
+    expect(readText(await askBen([user("the plan")]))).toBe("The plan.");
+    expect(readText(await askBen([user("the plan")], "comet-mini"))).toBe("Anything.");
   });
 
   it("give the texts of a sequence in order, and repeat the last one [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     rules.post({ match: { text: "next" }, sequence: ["One.", "Two.", "Three."] });
     const said: string[] = [];
-    for (let n = 0; n < 5; n++) said.push(readText(await asked([user("next")])));
+    for (let n = 0; n < 5; n++) said.push(readText(await askBen([user("next")])));
     expect(said).toEqual(["One.", "Two.", "Three.", "Three.", "Three."]);
-    expect(readText(await asked([user("other")]))).not.toBe("Three.");
+    expect(readText(await askBen([user("other")]))).not.toBe("Three.");
   });
 
   it("answer an error as the operation would, without a cost [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     const before = stateRules(api, "usage").get("org_acme");
     const refusing = rules.post({ match: {}, error: "RATE_LIMIT_EXCEEDED" });
-    const limited = await asked([user("x")]);
+    const limited = await askBen([user("x")]);
     expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "60"]);
     expect(limited.body.error).toMatchObject({
       code: "RATE_LIMIT_EXCEEDED",
@@ -328,19 +328,19 @@ describe("the rules for replies", () => {
     });
     expect(limited.headers.get("x-ratelimit-remaining")).toBe("0");
     await api.advance(42_500);
-    const later = await asked([user("x")]);
+    const later = await askBen([user("x")]);
     expect([later.headers.get("retry-after"), later.body.error.details.retry_after_seconds]).toEqual([
       "18",
       18,
     ]);
     rules.patch(refusing.record.id, { error: "RESOURCE_NOT_FOUND" });
-    const missing = await asked([user("x", { files: [{ file_id: "file_handbook" }] })]);
+    const missing = await askBen([user("x", { files: [{ file_id: "file_handbook" }] })]);
     expect(missing.status).toBe(404);
     expect(missing.body.error.details).toEqual({ file_id: "file_handbook" });
     rules.patch(refusing.record.id, { error: "ORGANIZATION_ACCESS_DENIED" });
-    expect((await asked([user("x")])).body.error.details).toEqual({ organization_id: "org_acme" });
+    expect((await askBen([user("x")])).body.error.details).toEqual({ organization_id: "org_acme" });
     rules.patch(refusing.record.id, { error: "PAYLOAD_TOO_LARGE" });
-    expect((await asked([user("x")])).body.error.details).toEqual({ limit_bytes: 10 * 1024 * 1024 });
+    expect((await askBen([user("x")])).body.error.details).toEqual({ limit_bytes: 10 * 1024 * 1024 });
     expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 
@@ -359,7 +359,7 @@ describe("the rules for replies", () => {
   it("delay the answer in wall clock time [G20]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "Late.", delay: "120ms" });
     const began = performance.now();
-    expect(readText(await asked([user("x")]))).toBe("Late.");
+    expect(readText(await askBen([user("x")]))).toBe("Late.");
     expect(performance.now() - began).toBeGreaterThanOrEqual(115);
   });
 
@@ -385,10 +385,10 @@ describe("the rules for replies", () => {
       { match: {}, reply: "" },
     ];
     api = await startReference({ fixture: { ...reference, reply_rules } });
-    expect(readText(await asked([user("Hello")]))).toBe("Hi.");
-    expect(readText(await asked([user("turn")]))).toBe("First.");
-    expect(readText(await asked([user("turn")]))).toBe("Second.");
-    const silent = await asked([user("Bye")]);
+    expect(readText(await askBen([user("Hello")]))).toBe("Hi.");
+    expect(readText(await askBen([user("turn")]))).toBe("First.");
+    expect(readText(await askBen([user("turn")]))).toBe("Second.");
+    const silent = await askBen([user("Bye")]);
     expect(readText(silent)).toBe("");
     expect(silent.body.usage).toMatchObject({ input_tokens: 1, output_tokens: 0, total_tokens: 1 });
   });
@@ -397,7 +397,7 @@ describe("the rules for replies", () => {
 describe("spending and tokens [4.19]", () => {
   it("are counted for the organization, the total and the key at once [4.17, G33]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(3_200_004) });
-    const { body } = await asked([user("y".repeat(799_996))]);
+    const { body } = await askBen([user("y".repeat(799_996))]);
     expect(body.usage).toMatchObject({ total_tokens: 1_000_000, cost: 20 });
     const limits = (await api.call("ben", "GET", "/v1/analytics/usage/limits/org_acme")).body;
     expect(limits.organization_limits.current_usage).toBe(870);
@@ -407,37 +407,38 @@ describe("spending and tokens [4.19]", () => {
 
   it("allow the request that reaches the limit, and refuse the next one [8]", async () => {
     stateRules(api, "usage").patch("org_acme:apikey_ben", { monthly_limit: 160.000_01 });
-    expect((await asked([user("Hello")])).status).toBe(200);
-    const refused = await asked([user("Hello")]);
+    expect((await askBen([user("Hello")])).status).toBe(200);
+    const refused = await askBen([user("Hello")]);
     expect(refused.status).toBe(429);
     expect(refused.body.error.details).toEqual({ scope: "api_key", monthly_limit: 160, current_usage: 160 });
   });
 
   it("stay the same for a refused request [4.19]", async () => {
     const before = stateRules(api, "usage").get("org_acme");
-    await asked([user("x")], "no-such-model");
+    await askBen([user("x")], "no-such-model");
     expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 
   it("show the remaining tokens in the headers, and all of them again in the next window [G07]", async () => {
-    const left = ({ headers }: { headers: Headers }) => Number(headers.get("x-ratelimit-remaining-tokens"));
-    const first = await asked([user("Hello")]);
-    expect(left(first)).toBe(1_000_000 - first.body.usage.total_tokens);
+    const readTokensLeft = ({ headers }: { headers: Headers }) =>
+      Number(headers.get("x-ratelimit-remaining-tokens"));
+    const first = await askBen([user("Hello")]);
+    expect(readTokensLeft(first)).toBe(1_000_000 - first.body.usage.total_tokens);
     expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000000");
-    const second = await asked([user("Hello")]);
+    const second = await askBen([user("Hello")]);
     const spent = first.body.usage.total_tokens + second.body.usage.total_tokens;
-    expect(left(second)).toBe(1_000_000 - spent);
-    expect(left(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000 - spent);
-    expect(left(await api.call("dan", "GET", "/v1/models"))).toBe(1_000_000);
+    expect(readTokensLeft(second)).toBe(1_000_000 - spent);
+    expect(readTokensLeft(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000 - spent);
+    expect(readTokensLeft(await api.call("dan", "GET", "/v1/models"))).toBe(1_000_000);
     await api.advance(60_000);
-    expect(left(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000);
+    expect(readTokensLeft(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000);
   });
 
   it("stop at 0 for the token budget, which never refuses a request [G07]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(5_000_000) });
-    const over = await asked([user("Hello")], "breeze-chat");
+    const over = await askBen([user("Hello")], "breeze-chat");
     expect(over.status).toBe(200);
     expect(over.headers.get("x-ratelimit-remaining-tokens")).toBe("0");
-    expect((await asked([user("Hello")], "breeze-chat")).status).toBe(200);
+    expect((await askBen([user("Hello")], "breeze-chat")).status).toBe(200);
   });
 });

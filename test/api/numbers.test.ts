@@ -111,25 +111,25 @@ describe("a number in a body [G08]", () => {
 
 describe("unknown query parameters and charsets [G09]", () => {
   const CONFIGS = "/v1/admin/connector/auth-configs";
-  const warnings = () => api.understudy.sandboxes.get("default")!.journal.entries().at(-1)!.warnings;
+  const listWarnings = () => api.understudy.sandboxes.get("default")!.journal.entries().at(-1)!.warnings;
 
   it("are ignored with a warning, also if an operation has no parameters [G09]", async () => {
     expect((await api.call("ada", "GET", `${CONFIGS}?limit=5&__proto__=1`)).status).toBe(200);
-    expect(warnings()).toEqual(["2 unknown query parameters were ignored: limit, __proto__"]);
+    expect(listWarnings()).toEqual(["2 unknown query parameters were ignored: limit, __proto__"]);
     const tracks = "/v1/music/org_acme/collections/mcoll_focus/tracks?limit=5&page=2&page=3";
     expect((await api.call("dan", "GET", tracks)).body.items).toHaveLength(5);
-    expect(warnings()).toEqual(["unknown query parameter page was ignored"]);
+    expect(listWarnings()).toEqual(["unknown query parameter page was ignored"]);
   });
 
   it("are ignored with a warning in a body where none is expected, or refused by setting [G09]", async () => {
     const remove = () => api.call("ada", "DELETE", "/v1/threads/thread_ada", { reason: "old" });
     expect((await remove()).status).toBe(200);
-    expect(warnings()).toEqual(["the operation takes no body; the one that was sent was ignored"]);
+    expect(listWarnings()).toEqual(["the operation takes no body; the one that was sent was ignored"]);
     await api.restart({ unknown_fields: "reject" });
     const refused = await remove();
     expect([refused.status, refused.body.error.param]).toEqual([422, "body"]);
     expect((await api.call("ada", "DELETE", "/v1/threads/thread_ada")).status).toBe(200);
-    expect(warnings()).toEqual([]);
+    expect(listWarnings()).toEqual([]);
   });
 
   it.each([

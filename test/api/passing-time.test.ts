@@ -17,14 +17,14 @@ async function control(method: string, path: string, body?: unknown): Promise<an
   if (answer.status >= 400) throw new Error(answer.text);
   return answer.text === "" ? undefined : JSON.parse(answer.text);
 }
-const settings = (changed: object) => control("PATCH", "", { settings: changed });
+const changeSettings = (changed: object) => control("PATCH", "", { settings: changed });
 const restart = async (changed: object) => {
   await api.close();
   api = await startReference({ settings: changed });
 };
 const advance = async (by: number): Promise<{ at: string; kind: string; subject: string }[]> =>
   (await control("POST", "/clock/advance", { by })).ran;
-const pendingKinds = async () =>
+const listPendingKinds = async () =>
   (await control("GET", "/clock/pending")).map(({ kind }: { kind: string }) => kind);
 
 describe("transcriptions [G17]", () => {
@@ -85,12 +85,12 @@ describe("transcriptions [G17]", () => {
     await advance(HOUR);
     expect((await sentences()).body.data.sentences).toMatchObject([{ text: "Only this." }]);
     await control("PATCH", "/state/transcriptions/trans_pending", { status: "processing" });
-    expect(await pendingKinds()).toContain("transcription.step");
+    expect(await listPendingKinds()).toContain("transcription.step");
     await control("PATCH", "/state/transcriptions/trans_pending", { status: "failed" });
-    expect(await pendingKinds()).not.toContain("transcription.step");
+    expect(await listPendingKinds()).not.toContain("transcription.step");
     await control("PATCH", "/state/transcriptions/trans_pending", { status: "processing" });
     await control("DELETE", "/state/transcriptions/trans_pending");
-    expect(await pendingKinds()).not.toContain("transcription.step");
+    expect(await listPendingKinds()).not.toContain("transcription.step");
   });
 
   it.each(["processing", "failed"])(
@@ -116,22 +116,22 @@ describe("transcriptions [G17]", () => {
 });
 
 describe("live meetings [G34]", () => {
-  const spoken = async (id = "mbsess_live") =>
+  const listSpoken = async (id = "mbsess_live") =>
     (await api.call("cleo", "GET", `/v1/meeting-buddy/sessions/${id}/transcripts/export?format=json`)).body;
 
   it("get no new lines by default [G34]", async () => {
-    const before = await spoken();
+    const before = await listSpoken();
     await advance(DAY);
-    expect(await spoken()).toEqual(before);
-    expect(await pendingKinds()).not.toContain("meeting.line");
+    expect(await listSpoken()).toEqual(before);
+    expect(await listPendingKinds()).not.toContain("meeting.line");
   });
 
   it("get line after line with live_meetings on, until they are stopped [G34]", async () => {
     await restart({ live_meetings: "on" });
-    const before = await spoken();
+    const before = await listSpoken();
     const ran = await advance(10 * MINUTE);
     const lines = ran.filter(({ kind, subject }) => kind === "meeting.line" && subject === "mbsess_live");
-    const after = await spoken();
+    const after = await listSpoken();
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.length - before.length).toBe(lines.length);
     expect(lines.length).toBeGreaterThan(30);
@@ -141,14 +141,14 @@ describe("live meetings [G34]", () => {
     expect(Date.parse(started_at) + after.at(-1).end_time * 1000).toBe(Date.parse(lines.at(-1)!.at));
     expect(new Set(after.map(({ text }: { text: string }) => text)).size).toBeGreaterThan(5);
     await api.call("cleo", "POST", "/v1/meeting-buddy/sessions/mbsess_live/stop");
-    expect(await pendingKinds()).not.toContain("meeting.line");
+    expect(await listPendingKinds()).not.toContain("meeting.line");
     await advance(HOUR);
-    expect(await spoken()).toEqual(after);
+    expect(await listSpoken()).toEqual(after);
   });
 
   it("stream each line when it is spoken [G34, G16]", async () => {
     await restart({ live_meetings: "on" });
-    const held = (await spoken()).length;
+    const held = (await listSpoken()).length;
     const leave = new AbortController();
     const path = "/v1/meeting-buddy/sessions/mbsess_live/transcripts/stream";
     const { body } = await fetch(api.url + path, {
@@ -163,41 +163,41 @@ describe("live meetings [G34]", () => {
     await api.call("cleo", "POST", "/v1/meeting-buddy/sessions/mbsess_live/stop");
     await read;
     const events = text.split("\n").filter((line) => line.startsWith("data: "));
-    expect(events.map((line) => JSON.parse(line.slice(6)))).toEqual(await spoken());
+    expect(events.map((line) => JSON.parse(line.slice(6)))).toEqual(await listSpoken());
     expect(events.length).toBeGreaterThan(held + 5);
     leave.abort();
   });
 
   it("follow the setting for sessions that begin, resume or are restored from a snapshot [G34]", async () => {
     await control("POST", "/snapshots", { name: "quiet" });
-    await settings({ live_meetings: "on" });
-    expect(await pendingKinds()).toContain("meeting.line");
+    await changeSettings({ live_meetings: "on" });
+    expect(await listPendingKinds()).toContain("meeting.line");
     await control("POST", "/snapshots", { name: "loud" });
-    await settings({ live_meetings: "off" });
-    expect(await pendingKinds()).not.toContain("meeting.line");
+    await changeSettings({ live_meetings: "off" });
+    expect(await listPendingKinds()).not.toContain("meeting.line");
     await control("POST", "/snapshots/loud/restore");
-    expect(await pendingKinds()).not.toContain("meeting.line");
-    await settings({ live_meetings: "on" });
+    expect(await listPendingKinds()).not.toContain("meeting.line");
+    await changeSettings({ live_meetings: "on" });
     await control("POST", "/snapshots/quiet/restore");
-    expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
+    expect((await listPendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
     await control("POST", "/state/meeting_sessions", {
       session_id: "mbsess_new",
       organization_id: "org_acme",
     });
     await control("PATCH", "/state/meeting_sessions/mbsess_empty", { status: "running" });
-    expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(3);
+    expect((await listPendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(3);
     await advance(5 * MINUTE);
-    expect((await spoken("mbsess_new")).length).toBeGreaterThan(10);
-    const [resumed] = await spoken("mbsess_empty");
+    expect((await listSpoken("mbsess_new")).length).toBeGreaterThan(10);
+    const [resumed] = await listSpoken("mbsess_empty");
     const { started_at } = await control("GET", "/state/meeting_sessions/mbsess_empty");
     expect(Date.parse(started_at) + resumed.start_time * 1000).toBeGreaterThan(
       Date.parse("2026-03-15T12:00:00Z"),
     );
     await control("PATCH", "/state/meeting_sessions/mbsess_empty", { status: "completed" });
     await control("DELETE", "/state/meeting_sessions/mbsess_new");
-    expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
+    expect((await listPendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
     await control("POST", "/reset");
-    expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
+    expect((await listPendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
   });
 
   it("start a new line after the end of the last one, even if that is later than now [G34]", async () => {
@@ -209,7 +209,7 @@ describe("live meetings [G34]", () => {
       start_time: end_time - 60,
       end_time,
     });
-    await settings({ live_meetings: "on" });
+    await changeSettings({ live_meetings: "on" });
     const [{ due_at }] = (await control("GET", "/clock/pending")).filter(
       ({ kind }: { kind: string }) => kind === "meeting.line",
     );
@@ -219,11 +219,11 @@ describe("live meetings [G34]", () => {
   it("stay small over years, in one step and in many [G34]", async () => {
     await restart({ live_meetings: "on" });
     await advance(40 * DAY);
-    const inOne = await spoken();
+    const inOne = await listSpoken();
     expect(inOne.length).toBeLessThan(6000);
     await control("POST", "/reset");
     for (let day = 0; day < 40; day++) await advance(DAY);
-    expect(await spoken()).toEqual(inOne);
+    expect(await listSpoken()).toEqual(inOne);
   });
 });
 
@@ -231,15 +231,15 @@ describe("connector jobs [G34]", () => {
   const JOBS = "/v1/organizations/org_acme/knowledge/connectors/jobs";
   const trigger = (connection_id: string, job_type = "sync") =>
     api.call("dan", "POST", JOBS, { connection_id, job_type });
-  const job = async (id: string) => (await api.call("dan", "GET", `${JOBS}/${id}`)).body;
+  const fetchJob = async (id: string) => (await api.call("dan", "GET", `${JOBS}/${id}`)).body;
   const connection = (id: string, failure_rate: number | null = null) =>
     control("POST", "/state/connections", { id, organization_id: "org_acme", failure_rate });
-  const outcomes = async (id: string, count: number) => {
+  const listOutcomes = async (id: string, count: number) => {
     const ended: string[] = [];
     for (let n = 0; n < count; n++) {
       const { job_id } = (await trigger(id)).body;
       await advance(30_000);
-      ended.push((await job(job_id)).status);
+      ended.push((await fetchJob(job_id)).status);
     }
     return ended;
   };
@@ -256,7 +256,7 @@ describe("connector jobs [G34]", () => {
     );
     const [ran] = (await advance(30_000)).filter(({ subject }) => subject === job_id);
     expect(ran).toEqual({ at: due_at, kind: "connector.job", subject: job_id });
-    const failed = await job(job_id);
+    const failed = await fetchJob(job_id);
     const seconds = (Date.parse(due_at) - Date.parse("2026-03-15T12:00:00Z")) / 1000;
     expect(failed).toMatchObject({ status: "failed", duration: Math.floor(seconds) });
     expect(seconds).toBeGreaterThanOrEqual(3);
@@ -269,18 +269,18 @@ describe("connector jobs [G34]", () => {
 
   it("never fail on the reference connections, and prefer a connection's own rate [G34]", async () => {
     await restart({ connector_failure_rate: 1 });
-    expect(new Set([...(await outcomes("conn_wiki", 5))])).toEqual(new Set(["succeeded"]));
-    expect((await job("job_sync_running")).status).toBe("succeeded");
+    expect(new Set([...(await listOutcomes("conn_wiki", 5))])).toEqual(new Set(["succeeded"]));
+    expect((await fetchJob("job_sync_running")).status).toBe("succeeded");
     await connection("conn_sound", 0);
     await connection("conn_own", 1);
-    await settings({ connector_failure_rate: 0 });
-    expect(await outcomes("conn_sound", 3)).toEqual(["succeeded", "succeeded", "succeeded"]);
-    expect(await outcomes("conn_own", 3)).toEqual(["failed", "failed", "failed"]);
+    await changeSettings({ connector_failure_rate: 0 });
+    expect(await listOutcomes("conn_sound", 3)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    expect(await listOutcomes("conn_own", 3)).toEqual(["failed", "failed", "failed"]);
   });
 
   it("fail one time in twenty by default, dependent on seed and connection only [G34]", async () => {
     await connection("conn_often");
-    const first = await outcomes("conn_often", 100);
+    const first = await listOutcomes("conn_often", 100);
     const failures = first.filter((status) => status === "failed").length;
     expect(failures).toBeGreaterThan(0);
     expect(failures).toBeLessThan(15);
@@ -288,10 +288,10 @@ describe("connector jobs [G34]", () => {
     await connection("conn_often");
     await trigger("conn_wiki");
     await api.call("dan", "DELETE", "/v1/threads/thread_dan");
-    expect(await outcomes("conn_often", 40)).toEqual(first.slice(0, 40));
+    expect(await listOutcomes("conn_often", 40)).toEqual(first.slice(0, 40));
     await control("POST", "/reset", { seed: 2 });
     await connection("conn_often");
-    expect(await outcomes("conn_often", 100)).not.toEqual(first);
+    expect(await listOutcomes("conn_often", 100)).not.toEqual(first);
   });
 
   it("count from zero after a reset, and then sync all records since the last one [G34]", async () => {
@@ -300,7 +300,7 @@ describe("connector jobs [G34]", () => {
       const { job_id, rows_synced, bytes_synced } = (await trigger("conn_whole", type)).body;
       expect([rows_synced, bytes_synced]).toEqual([0, 0]);
       await advance(30_000);
-      return job(job_id);
+      return fetchJob(job_id);
     };
     let before = 0;
     for (let n = 0; n < 6; n++) before += (await run("sync")).rows_synced;
@@ -366,7 +366,7 @@ describe("invoicing [G36]", () => {
     ]);
     await advance(60 * DAY);
     expect(await invoices()).toHaveLength(before + 3);
-    expect(await pendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
+    expect(await listPendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
   });
 
   it("sends its events to webhooks whatever the limits are then, and none if it is off [G36, 6.1]", async () => {
@@ -386,9 +386,9 @@ describe("invoicing [G36]", () => {
       "invoice.failed",
       "invoice.paid",
     ]);
-    await settings({ invoicing: "off" });
-    expect(await pendingKinds()).not.toContain("invoice");
-    await settings({ invoicing: "on" });
+    await changeSettings({ invoicing: "off" });
+    expect(await listPendingKinds()).not.toContain("invoice");
+    await changeSettings({ invoicing: "on" });
     await control("POST", "/snapshots", { name: "april" });
     const may = { at: "2026-05-01T00:00:00.000Z", kind: "invoice", subject: "2026-04" };
     await control("PATCH", "/state/usage/org_initech", { spent: { "2026-04": 0.001 } });
@@ -401,10 +401,10 @@ describe("invoicing [G36]", () => {
   it("delays a payment that is due while it is off until it is on again [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(17 * DAY);
-    await settings({ invoicing: "off" });
-    expect(await pendingKinds()).not.toContain("invoice");
+    await changeSettings({ invoicing: "off" });
+    expect(await listPendingKinds()).not.toContain("invoice");
     await advance(10 * DAY);
-    await settings({ invoicing: "on" });
+    await changeSettings({ invoicing: "on" });
     // The payment is long due, so it is made at once.
     const settled = (await invoices())
       .filter(({ created_at }: { created_at: string }) => created_at.startsWith("2026-04"))
@@ -417,7 +417,7 @@ describe("invoicing [G36]", () => {
     await advance(20 * DAY);
     const [{ invoice_id }] = await invoices();
     await control("PATCH", `/state/invoices/${invoice_id}`, { status: "draft" });
-    await settings({ webhook_timeout_seconds: 5 });
+    await changeSettings({ webhook_timeout_seconds: 5 });
     expect(await control("GET", `/state/invoices/${invoice_id}`)).toMatchObject({ status: "draft" });
   });
 

@@ -30,15 +30,15 @@ describe("response headers [section 9]", () => {
   });
 
   it("contain unique request ids, which are the same for the same seed and request [9]", async () => {
-    const ids = async () => {
+    const fetchIds = async () => {
       const found = [];
       for (let sent = 0; sent < 20; sent++) found.push((await listConfigs()).headers.get("x-request-id"));
       return found;
     };
-    const first = await ids();
+    const first = await fetchIds();
     expect(new Set(first).size).toBe(20);
     await restart({});
-    expect(await ids()).toEqual(first);
+    expect(await fetchIds()).toEqual(first);
   });
 
   it("contain as service-organization that of the path, else the current one of the key [G32]", async () => {
@@ -63,7 +63,7 @@ describe("response headers [section 9]", () => {
 });
 
 describe("pages in a browser [G30]", () => {
-  const preflight = (origin: string) =>
+  const sendPreflight = (origin: string) =>
     api.call(undefined, "OPTIONS", REPARENT, undefined, {
       origin,
       "access-control-request-method": "POST",
@@ -73,7 +73,7 @@ describe("pages in a browser [G30]", () => {
   it.each(["http://localhost:5173", "http://127.0.0.1:3000", "https://localhost", "http://[::1]:8080"])(
     "get an answer to a preflight from %s [G30]",
     async (origin) => {
-      const { status, headers } = await preflight(origin);
+      const { status, headers } = await sendPreflight(origin);
       expect(status).toBe(204);
       expect(headers.get("access-control-allow-origin")).toBe(origin);
       const allowed = headers.get("access-control-allow-headers")!.toLowerCase().split(", ");
@@ -93,7 +93,7 @@ describe("pages in a browser [G30]", () => {
   it.each(["https://evil.test", "http://localhost.evil.test", "http://127.0.0.1.evil.test", "null"])(
     "are refused from %s [G30]",
     async (origin) => {
-      expect((await preflight(origin)).headers.get("access-control-allow-origin")).toBeNull();
+      expect((await sendPreflight(origin)).headers.get("access-control-allow-origin")).toBeNull();
       const answer = await listConfigs({ origin }, "ada");
       expect(answer.headers.get("access-control-allow-origin")).toBeNull();
       expect(answer.headers.get("vary")).toContain("Origin");
@@ -111,7 +111,9 @@ describe("pages in a browser [G30]", () => {
     expect(declared).toContain("x-pii-policies");
     for (const name of [...declared, "retry-after", "x-request-id", "x-ratelimit-reset-tokens"])
       if (!safelisted.includes(name)) expect(exposed).toContain(name);
-    const allowed = (await preflight("http://localhost:5173")).headers.get("access-control-allow-headers")!;
+    const allowed = (await sendPreflight("http://localhost:5173")).headers.get(
+      "access-control-allow-headers",
+    )!;
     for (const name of API.operations.flatMap(({ headers = {} }) => Object.keys(headers)))
       expect(allowed.toLowerCase().split(", ")).toContain(name);
   });
@@ -120,7 +122,7 @@ describe("pages in a browser [G30]", () => {
     await restart({ cors_origins: ["https://app.example.test"] });
     const { headers } = await listConfigs({ origin: "https://app.example.test" }, "ada");
     expect(headers.get("access-control-allow-origin")).toBe("https://app.example.test");
-    expect((await preflight("https://app.example.test")).status).toBe(204);
+    expect((await sendPreflight("https://app.example.test")).status).toBe(204);
     const other = await listConfigs({ origin: "https://other.example.test" }, "ada");
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
   });

@@ -148,7 +148,7 @@ describe("simple upload [4.6]", () => {
       "content-type": "multipart/form-data; boundary=x",
       "content-length": body.length,
     };
-    const before = countingFiles();
+    const before = countFiles();
     for (let sent = 0; sent < body.length; sent += 17) {
       await sendAndDisconnect(
         `${api.url}${FILES}/upload`,
@@ -157,17 +157,17 @@ describe("simple upload [4.6]", () => {
       );
     }
     await eventually(() => expect(temporary.entries().flatMap(() => temporary.files())).toEqual([]));
-    expect(countingFiles()).toBe(before);
+    expect(countFiles()).toBe(before);
     const whole = await fetch(`${api.url}${FILES}/upload`, {
       method: "POST",
       headers: { "api-key": KEYS.dan, "content-type": headers["content-type"] },
       body: new Uint8Array(body),
     });
     expect(whole.status).toBe(201);
-    expect(countingFiles()).toBe(before + 1);
+    expect(countFiles()).toBe(before + 1);
   });
 
-  function countingFiles(): number {
+  function countFiles(): number {
     return api.understudy.sandboxes.get("default")!.world.read().all(files).size;
   }
 });

@@ -17,9 +17,9 @@ afterEach(() => api.close());
 
 const status = (file_id: string, { store = "vs_handbook", who = "dan" as Caller } = {}) =>
   api.call(who, "GET", `${STORES}/${store}/files/${file_id}/status`);
-const state = (method: string, path: string, body?: unknown) =>
+const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
-const fileEvents = () => emitted.filter(({ event }) => event === "file.processed");
+const listFileEvents = () => emitted.filter(({ event }) => event === "file.processed");
 
 function expectRefusal(answer: ApiResponse, code: number, name: string, details: object): void {
   expect(answer.status, answer.text).toBe(code);
@@ -31,7 +31,7 @@ describe("state calls on stores [interfaces 4]", () => {
 
   it("show the current progress and no internal fields in store_files [interfaces 4]", async () => {
     await api.advance(3_000);
-    expect((await state("GET", row)).body).toEqual({
+    expect((await callState("GET", row)).body).toEqual({
       id: "vs_handbook:file_policies",
       store_id: "vs_handbook",
       file_id: "file_policies",
@@ -42,8 +42,8 @@ describe("state calls on stores [interfaces 4]", () => {
       started_at: "2026-03-15T11:59:33.000Z",
       completed_at: null,
     });
-    expect((await state("GET", "store_files")).body.total).toBe(3);
-    expect((await state("GET", "store_files?status=failed")).body.items[0].file_id).toBe("file_broken");
+    expect((await callState("GET", "store_files")).body.total).toBe(3);
+    expect((await callState("GET", "store_files?status=failed")).body.items[0].file_id).toBe("file_broken");
   });
 
   it("create a file in the middle of its processing, which then continues [G11, interfaces 4]", async () => {
@@ -53,17 +53,17 @@ describe("state calls on stores [interfaces 4]", () => {
       status: "processing",
       progress_percent: 50,
     };
-    const { status: code, body } = await state("POST", "store_files", fields);
+    const { status: code, body } = await callState("POST", "store_files", fields);
     expect([code, body.progress_percent, body.current_step]).toEqual([201, 50, "embedding"]);
     const path = "store_files/vs_empty:file_loose";
     await api.advance(29_999);
-    expect((await state("GET", path)).body).toMatchObject({ status: "processing", progress_percent: 99 });
+    expect((await callState("GET", path)).body).toMatchObject({ status: "processing", progress_percent: 99 });
     await api.advance(1);
-    expect((await state("GET", path)).body).toMatchObject({ status: "completed", progress_percent: 100 });
+    expect((await callState("GET", path)).body).toMatchObject({ status: "completed", progress_percent: 100 });
   });
 
   it("keep the progress and remove the timer for a PATCH to failed [G11]", async () => {
-    const { status: code, body } = await state("PATCH", row, {
+    const { status: code, body } = await callState("PATCH", row, {
       status: "failed",
       error_message: "disk on fire",
     });
@@ -77,17 +77,17 @@ describe("state calls on stores [interfaces 4]", () => {
     });
     await api.advance(60_000);
     expect((await status("file_policies")).body.status).toBe("failed");
-    expect(fileEvents()).toEqual([]);
+    expect(listFileEvents()).toEqual([]);
   });
 
   it("emit file.processed for a PATCH to completed, unless it is silent [G11]", async () => {
-    const { body } = await state("PATCH", row, { status: "completed" });
+    const { body } = await callState("PATCH", row, { status: "completed" });
     expect(body).toMatchObject({ status: "completed", progress_percent: 100, current_step: null });
-    expect(fileEvents()).toHaveLength(1);
-    await state("PATCH", row, { status: "completed" });
-    expect(fileEvents()).toHaveLength(1);
-    await state("PATCH", "store_files/vs_handbook:file_broken?silent=true", { status: "completed" });
-    expect(fileEvents()).toHaveLength(1);
+    expect(listFileEvents()).toHaveLength(1);
+    await callState("PATCH", row, { status: "completed" });
+    expect(listFileEvents()).toHaveLength(1);
+    await callState("PATCH", "store_files/vs_handbook:file_broken?silent=true", { status: "completed" });
+    expect(listFileEvents()).toHaveLength(1);
     expect((await status("file_broken")).body).toMatchObject({ status: "completed", error_message: null });
   });
 
@@ -101,16 +101,16 @@ describe("state calls on stores [interfaces 4]", () => {
       [failed, "error_message", null],
       [failed, "completed_at", null],
     ] as const) {
-      const { status: code, body } = await state("PATCH", path, { [field]: value });
+      const { status: code, body } = await callState("PATCH", path, { [field]: value });
       expect([code, body.field]).toEqual([422, field]);
     }
-    const { body } = await state("PATCH", completed, { status: "failed" });
+    const { body } = await callState("PATCH", completed, { status: "failed" });
     expect(body).toMatchObject({ status: "failed", error_message: "unsupported file type" });
-    expect(fileEvents()).toEqual([]);
+    expect(listFileEvents()).toEqual([]);
   });
 
   it("restart for a PATCH to processing, from the given progress if there is one [G11]", async () => {
-    const again = await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
+    const again = await callState("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
     expect(again.body).toMatchObject({
       status: "processing",
       progress_percent: 0,
@@ -118,7 +118,7 @@ describe("state calls on stores [interfaces 4]", () => {
       started_at: "2026-03-15T12:00:00.000Z",
       completed_at: null,
     });
-    const moved = await state("PATCH", row, { progress_percent: 90 });
+    const moved = await callState("PATCH", row, { progress_percent: 90 });
     expect(moved.body).toMatchObject({ progress_percent: 90, current_step: "embedding" });
     await api.advance(6_000);
     expect((await status("file_policies")).body.status).toBe("completed");
@@ -126,7 +126,7 @@ describe("state calls on stores [interfaces 4]", () => {
   });
 
   it("add a file to a store in any status, and refuse an unknown reference with 422 [interfaces 4]", async () => {
-    const made = await state("POST", "store_files", {
+    const made = await callState("POST", "store_files", {
       store_id: "vs_empty",
       file_id: "file_loose",
       status: "failed",
@@ -135,18 +135,21 @@ describe("state calls on stores [interfaces 4]", () => {
     expect(made.status, made.text).toBe(201);
     expect(made.body).toMatchObject({ id: "vs_empty:file_loose", progress_percent: 33, current_step: null });
     expect((await status("file_loose", { store: "vs_empty" })).body.error_message).toBeTruthy();
-    const twice = await state("POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" });
+    const twice = await callState("POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" });
     expect(twice.status).toBe(409);
     for (const [field, body] of [
       ["store_id", { store_id: "vs_none", file_id: "file_loose" }],
       ["file_id", { store_id: "vs_empty", file_id: "file_none" }],
     ] as const) {
-      const answer = await state("POST", "store_files", body);
+      const answer = await callState("POST", "store_files", body);
       expect([answer.status, answer.text.includes(field)]).toEqual([422, true]);
     }
-    const moved = await state("PATCH", row, { store_id: "vs_empty" });
+    const moved = await callState("PATCH", row, { store_id: "vs_empty" });
     expect(moved.status).toBe(422);
-    const processing = await state("POST", "store_files", { store_id: "vs_empty", file_id: "file_policies" });
+    const processing = await callState("POST", "store_files", {
+      store_id: "vs_empty",
+      file_id: "file_policies",
+    });
     expect(processing.body).toMatchObject({ status: "processing", progress_percent: 0 });
     await api.advance(60_000);
     expect((await status("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
@@ -155,7 +158,7 @@ describe("state calls on stores [interfaces 4]", () => {
   it("invent a start before a given end [3.1]", async () => {
     const completed_at = "2026-03-01T00:00:00.000Z";
     const file = { store_id: "vs_empty", file_id: "file_loose", completed_at };
-    const { body } = await state("POST", "store_files", file);
+    const { body } = await callState("POST", "store_files", file);
     expect(body).toMatchObject({ status: "completed", started_at: "2026-02-28T23:59:00.000Z", completed_at });
   });
 
@@ -164,43 +167,43 @@ describe("state calls on stores [interfaces 4]", () => {
     ["PATCH", "store_files/vs_handbook:file_handbook", {}],
   ])("refuse an end before the start: %s %s [2.9]", async (method, path, ids) => {
     const times = { started_at: "2026-03-15T11:00:00Z", completed_at: "2026-03-15T10:00:00Z" };
-    const { status, body } = await state(method, path, { ...ids, ...times });
+    const { status, body } = await callState(method, path, { ...ids, ...times });
     expect([status, body.field]).toEqual([422, "completed_at"]);
   });
 
   it("complete a file that starts later not before its start [2.9]", async () => {
     const started_at = "2026-03-15T13:00:00.000Z";
-    await state("PATCH", row, { started_at });
-    const { body } = await state("PATCH", row, { status: "completed" });
+    await callState("PATCH", row, { started_at });
+    const { body } = await callState("PATCH", row, { status: "completed" });
     expect(body).toMatchObject({ started_at, completed_at: started_at });
   });
 
   it("choose a store and a file of the same organization for a POST [interfaces 4]", async () => {
-    const store_id = (await state("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
-    const none = await state("POST", "store_files", { store_id });
+    const store_id = (await callState("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
+    const none = await callState("POST", "store_files", { store_id });
     expect([none.status, none.body.field]).toEqual([422, "file_id"]);
-    const file_id = (await state("POST", "files", { organization_id: "org_globex" })).body.id;
-    const byFile = await state("POST", "store_files", { file_id });
+    const file_id = (await callState("POST", "files", { organization_id: "org_globex" })).body.id;
+    const byFile = await callState("POST", "store_files", { file_id });
     expect(byFile.body).toMatchObject({ store_id, file_id, status: "processing" });
     const found = new Set<string>();
     for (let n = 0; n < 5; n++) {
-      const made = await state("POST", "store_files", {});
+      const made = await callState("POST", "store_files", {});
       expect(made.status, made.text).toBe(201);
       found.add(made.body.id);
     }
     expect(found.size).toBe(5);
     // Acme has four files and two stores; three pairs of them exist from the start.
-    const full = await state("POST", "store_files", {});
+    const full = await callState("POST", "store_files", {});
     expect([full.status, full.body.field]).toEqual([422, "store_id"]);
   });
 
   it("delete the files and timers of a deleted store [interfaces 4]", async () => {
-    expect((await state("DELETE", "vector_stores/vs_handbook")).status).toBe(204);
+    expect((await callState("DELETE", "vector_stores/vs_handbook")).status).toBe(204);
     expectRefusal(await status("file_policies"), 404, "FILE_NOT_IN_STORE", {});
     const { world } = api.understudy.sandboxes.get("default")!;
     expect(world.read().all(storeFiles).size).toBe(0);
     expect(world.listPending().filter(({ kind }) => kind === "file.step")).toEqual([]);
-    expect((await state("GET", "files/file_policies")).status).toBe(200);
+    expect((await callState("GET", "files/file_policies")).status).toBe(200);
   });
 
   it("write the creation, update and deletion of a store to the audit log, with the user [G31]", async () => {
@@ -208,11 +211,11 @@ describe("state calls on stores [interfaces 4]", () => {
       [...api.understudy.sandboxes.get("default")!.world.read().all(auditLogs)].filter(
         ({ timestamp, entity_type }) => timestamp === 0 && entity_type === "vector_store",
       );
-    const { body } = await state("POST", "vector_stores?actor=usr_ben", { name: "Manuals" });
-    await state("PATCH", `vector_stores/${body.id}`, { name: "All manuals" });
-    await state("PATCH", `vector_stores/${body.id}`, { name: "All manuals" });
-    await state("DELETE", `vector_stores/${body.id}`);
-    await state("POST", "vector_stores?silent=true", { name: "Quiet" });
+    const { body } = await callState("POST", "vector_stores?actor=usr_ben", { name: "Manuals" });
+    await callState("PATCH", `vector_stores/${body.id}`, { name: "All manuals" });
+    await callState("PATCH", `vector_stores/${body.id}`, { name: "All manuals" });
+    await callState("DELETE", `vector_stores/${body.id}`);
+    await callState("POST", "vector_stores?silent=true", { name: "Quiet" });
     const found = entries().map(({ action, entity_id, entity_name, actor_id }) => ({
       action,
       entity_id,

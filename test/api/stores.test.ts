@@ -18,9 +18,9 @@ const status = (file_id: string, { store = "vs_handbook", who = "dan" as Caller 
   api.call(who, "GET", `${STORES}/${store}/files/${file_id}/status`);
 const attach = (file_id: string, { store = "vs_empty", who = "dan" as Caller } = {}) =>
   api.call(who, "POST", `${STORES}/${store}/files`, { file_id });
-const state = (method: string, path: string, body?: unknown) =>
+const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
-const fileEvents = () => emitted.filter(({ event }) => event === "file.processed");
+const listFileEvents = () => emitted.filter(({ event }) => event === "file.processed");
 
 function expectRefusal(answer: ApiResponse, code: number, name: string, details: object): void {
   expect(answer.status, answer.text).toBe(code);
@@ -74,7 +74,7 @@ describe("processing status [4.9]", () => {
       current_step: null,
       completed_at: "2026-03-15T12:00:33.000Z",
     });
-    expect(fileEvents()).toHaveLength(1);
+    expect(listFileEvents()).toHaveLength(1);
   });
 
   it.each([
@@ -173,7 +173,7 @@ describe("attaching a file [G12]", () => {
   it("emits file.processed with the store and the status at the end [G25]", async () => {
     await attach("file_loose");
     await api.advance(60_000);
-    expect(fileEvents().find(({ data }) => data["store_id"] === "vs_empty")?.data).toEqual({
+    expect(listFileEvents().find(({ data }) => data["store_id"] === "vs_empty")?.data).toEqual({
       file_id: "file_loose",
       object: "file",
       filename: "loose.txt",
@@ -200,7 +200,7 @@ describe("attaching a file [G12]", () => {
       completed_at: "2026-03-15T12:00:09.000Z",
     });
     await api.advance(60_000);
-    expect(fileEvents().filter(({ data }) => data["store_id"] === "vs_empty")).toEqual([]);
+    expect(listFileEvents().filter(({ data }) => data["store_id"] === "vs_empty")).toEqual([]);
   });
 
   it.each([
@@ -267,7 +267,7 @@ describe("attaching a file [G12]", () => {
         error_message: expect.stringContaining(message),
       });
       await api.advance(60_000);
-      expect(fileEvents().filter(({ data }) => data["file_id"] === body.id)).toEqual([]);
+      expect(listFileEvents().filter(({ data }) => data["file_id"] === body.id)).toEqual([]);
     },
   );
 
@@ -326,7 +326,7 @@ describe("attaching a file [G12]", () => {
       store_id: "vs_none",
     });
     expectRefusal(await attach("file_none"), 404, "RESOURCE_NOT_FOUND", { file_id: "file_none" });
-    const foreign = await state("POST", "files", { id: "file_globex", organization_id: "org_globex" });
+    const foreign = await callState("POST", "files", { id: "file_globex", organization_id: "org_globex" });
     expect(foreign.status, foreign.text).toBe(201);
     expectRefusal(await attach("file_globex"), 404, "RESOURCE_NOT_FOUND", { file_id: "file_globex" });
     const path = "/v1/organizations/org_initech/stores/vs_empty/files";

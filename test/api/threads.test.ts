@@ -9,8 +9,8 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const remove = (who: Caller | undefined, id: string) => api.call(who, "DELETE", `/v1/threads/${id}`);
-const threads = () => stateRules(api, "threads");
-const messages = () => stateRules(api, "messages");
+const getThreadRules = () => stateRules(api, "threads");
+const getMessageRules = () => stateRules(api, "messages");
 
 describe("threads.delete [4.7]", () => {
   it.each(["dan", "ada", "ben"] as const)(
@@ -24,15 +24,15 @@ describe("threads.delete [4.7]", () => {
         message: expect.stringMatching(/./),
       });
       expect(answer.headers.get("x-sandbox-decision")).toBe("ok");
-      expect(threads().get("thread_welcome")).toBeUndefined();
+      expect(getThreadRules().get("thread_welcome")).toBeUndefined();
     },
   );
 
   it("deletes the thread's messages, and no others [3.8]", async () => {
-    expect(messages().size()).toBe(256);
+    expect(getMessageRules().size()).toBe(256);
     await remove("dan", "thread_long");
-    expect(messages().size()).toBe(6);
-    expect(threads().size()).toBe(2);
+    expect(getMessageRules().size()).toBe(6);
+    expect(getThreadRules().size()).toBe(2);
     const again = await remove("dan", "thread_long");
     expect(again.status).toBe(404);
   });
@@ -48,7 +48,7 @@ describe("threads.delete [4.7]", () => {
       error: { message: expect.any(String), type: "permission_error", code: "insufficient_permissions" },
     });
     expect(answer.headers.get("x-sandbox-decision")).toBe("access");
-    expect(threads().get(id)).toBeDefined();
+    expect(getThreadRules().get(id)).toBeDefined();
   });
 
   it("answers an unknown thread with 404 thread_not_found in envelope B [4.7]", async () => {
@@ -89,7 +89,7 @@ describe("threads.delete [4.7]", () => {
 
 describe("state rules of threads and messages [G18]", () => {
   it("emit one event for a deleted thread, without its messages [G25]", () => {
-    const { emitted } = threads().remove("thread_long");
+    const { emitted } = getThreadRules().remove("thread_long");
     expect(emitted).toEqual([
       {
         event: "thread.deleted",
@@ -97,11 +97,11 @@ describe("state rules of threads and messages [G18]", () => {
         data: { thread_id: "thread_long", organization_id: "org_acme" },
       },
     ]);
-    expect(messages().size()).toBe(6);
+    expect(getMessageRules().size()).toBe(6);
   });
 
   it("emit events with the public fields for created and updated threads [G25]", () => {
-    const created = threads().post({ id: "thread_new", owner_id: "usr_ben", title: "Hello" });
+    const created = getThreadRules().post({ id: "thread_new", owner_id: "usr_ben", title: "Hello" });
     const data = {
       thread_id: "thread_new",
       organization_id: "org_acme",
@@ -110,15 +110,18 @@ describe("state rules of threads and messages [G18]", () => {
       created_at: "2026-03-15T12:00:00.000Z",
     };
     expect(created.emitted).toEqual([{ event: "thread.created", organization_id: "org_acme", data }]);
-    expect(threads().patch("thread_new", { title: "Hi" }).emitted).toEqual([
+    expect(getThreadRules().patch("thread_new", { title: "Hi" }).emitted).toEqual([
       { event: "thread.updated", organization_id: "org_acme", data: { ...data, title: "Hi" } },
     ]);
-    expect(threads().patch("thread_new", { title: "Hi" }).emitted).toEqual([]);
-    expect(threads().patch("thread_new", { title: "Ho" }, { silent: true }).emitted).toEqual([]);
+    expect(getThreadRules().patch("thread_new", { title: "Hi" }).emitted).toEqual([]);
+    expect(getThreadRules().patch("thread_new", { title: "Ho" }, { silent: true }).emitted).toEqual([]);
   });
 
   it("emit events for created, updated and deleted messages [G25]", () => {
-    const { record, emitted } = messages().post({ thread_id: "thread_ada", content: "One more thing" });
+    const { record, emitted } = getMessageRules().post({
+      thread_id: "thread_ada",
+      content: "One more thing",
+    });
     expect(emitted).toEqual([
       {
         event: "message.created",
@@ -132,13 +135,13 @@ describe("state rules of threads and messages [G18]", () => {
         },
       },
     ]);
-    expect(messages().patch(record.id, { content: "Never mind" }).emitted).toMatchObject([
+    expect(getMessageRules().patch(record.id, { content: "Never mind" }).emitted).toMatchObject([
       { event: "message.updated", data: { message_id: record.id, content: "Never mind" } },
     ]);
-    expect(messages().remove(record.id).emitted).toMatchObject([
+    expect(getMessageRules().remove(record.id).emitted).toMatchObject([
       { event: "message.deleted", data: { message_id: record.id } },
     ]);
-    expect(messages().size()).toBe(256);
+    expect(getMessageRules().size()).toBe(256);
   });
 
   it.each([

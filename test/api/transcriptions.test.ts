@@ -13,7 +13,7 @@ const FORMATS = ["sentences", "paragraphs", "subtitles/srt", "subtitles/vtt"] as
 
 const get = (id: string, rest = "sentences", headers: Record<string, string> = {}, who: Caller = "dan") =>
   api.call(who, "GET", `${BASE}/${id}/${rest}`, undefined, headers);
-const state = (method: string, path: string, body?: unknown) =>
+const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
 const follow = (action: { href: string; method: string }) =>
   api.call("dan", action.method, action.href.slice(api.url.length));
@@ -153,7 +153,7 @@ describe("transcriptions.list_sentences", () => {
   });
 
   it("has no other pages for a transcription without sentences [4.11]", async () => {
-    const { body } = await state("POST", "transcriptions", { organization_id: "org_acme" });
+    const { body } = await callState("POST", "transcriptions", { organization_id: "org_acme" });
     const page = (await get(body.transcription_id, "sentences?limit=5&offset=7")).body;
     expect(page.metadata.total_count).toBe(0);
     expect([page.actions.next, page.actions.previous]).toEqual([undefined, undefined]);
@@ -293,8 +293,8 @@ describe.each(FORMATS)("%s", (format) => {
     const first = await get("trans_short", format);
     await api.advance(5000);
     expect((await get("trans_short", format)).headers.get("etag")).toBe(first.headers.get("etag"));
-    const { items } = (await state("GET", "sentences?transcription_id=trans_short")).body;
-    await state("PATCH", `sentences/${items[0].id}`, { text: "Corrected." });
+    const { items } = (await callState("GET", "sentences?transcription_id=trans_short")).body;
+    await callState("PATCH", `sentences/${items[0].id}`, { text: "Corrected." });
     const changed = await get("trans_short", format);
     expect(changed.headers.get("etag")).not.toBe(first.headers.get("etag"));
     expect(changed.headers.get("last-modified")).toBe("Sun, 15 Mar 2026 12:00:05 GMT");
@@ -352,8 +352,8 @@ describe("transcription formats", () => {
   });
 
   it("begin with their signature and escape markup in VTT [G17]", async () => {
-    const { items } = (await state("GET", "sentences?transcription_id=trans_short")).body;
-    await state("PATCH", `sentences/${items[0].id}`, { text: "a <b> & -->\r\n\r\n2\nforged" });
+    const { items } = (await callState("GET", "sentences?transcription_id=trans_short")).body;
+    await callState("PATCH", `sentences/${items[0].id}`, { text: "a <b> & -->\r\n\r\n2\nforged" });
     const answer = await get("trans_short", "subtitles/vtt");
     expect(answer.headers.get("content-type")).toBe("text/vtt; charset=utf-8");
     const [signature, ...cues] = answer.text.trimEnd().split("\n\n");
@@ -366,18 +366,18 @@ describe("transcription formats", () => {
 
 describe("state calls on transcriptions", () => {
   it("can complete, fill and read one in processing [4.11]", async () => {
-    const made = await state("POST", "transcriptions", {
+    const made = await callState("POST", "transcriptions", {
       status: "processing",
       pii_redaction: ["person_name"],
     });
     expect([made.status, made.body.completed_at]).toEqual([201, null]);
     const id = made.body.transcription_id;
-    const first = await state("POST", "sentences", { transcription_id: id });
-    const second = await state("POST", "sentences", { transcription_id: id });
+    const first = await callState("POST", "sentences", { transcription_id: id });
+    const second = await callState("POST", "sentences", { transcription_id: id });
     expect(first.body.text).toContain("[PERSON_NAME]");
     expect(second.body.start).toBeGreaterThan(first.body.end);
     expect((await get(id)).status).toBe(422);
-    const done = await state("PATCH", `transcriptions/${id}`, { status: "completed" });
+    const done = await callState("PATCH", `transcriptions/${id}`, { status: "completed" });
     expect(done.body.completed_at).toBe("2026-03-15T12:00:00.000Z");
     const { status, body, headers } = await get(id);
     expect([status, body.metadata.total_count]).toEqual([200, 2]);
@@ -385,26 +385,30 @@ describe("state calls on transcriptions", () => {
   });
 
   it("keep the audio at least as long as its sentences [2.5]", async () => {
-    const { body } = await state("POST", "sentences", {
+    const { body } = await callState("POST", "sentences", {
       transcription_id: "trans_short",
       start: 900,
       end: 960.5,
     });
     expect(body.end).toBe(960.5);
     expect((await get("trans_short")).body.data.audio_duration_seconds).toBe(960.5);
-    const short = await state("PATCH", "transcriptions/trans_short", { audio_duration_seconds: 1 });
+    const short = await callState("PATCH", "transcriptions/trans_short", { audio_duration_seconds: 1 });
     expect([short.status, short.body.field]).toEqual([422, "audio_duration_seconds"]);
     const over = { transcription_id: "trans_short", start: 1, end: 1000 };
-    expect((await state("POST", "sentences", over)).status).toBe(201);
+    expect((await callState("POST", "sentences", over)).status).toBe(201);
     expect((await get("trans_short")).body.data.audio_duration_seconds).toBe(1000);
-    expect((await state("PATCH", "transcriptions/trans_short", { audio_duration_seconds: 999 })).status).toBe(
-      422,
-    );
-    const backwards = await state("POST", "sentences", { transcription_id: "trans_short", start: 5, end: 4 });
+    expect(
+      (await callState("PATCH", "transcriptions/trans_short", { audio_duration_seconds: 999 })).status,
+    ).toBe(422);
+    const backwards = await callState("POST", "sentences", {
+      transcription_id: "trans_short",
+      start: 5,
+      end: 4,
+    });
     expect([backwards.status, backwards.body.field]).toEqual([422, "end"]);
-    const ending = await state("POST", "sentences", { transcription_id: "trans_short", end: 0.5 });
+    const ending = await callState("POST", "sentences", { transcription_id: "trans_short", end: 0.5 });
     expect(ending.body).toMatchObject({ start: 0, end: 0.5 });
-    const orphan = await state("POST", "sentences", { transcription_id: "trans_nope" });
+    const orphan = await callState("POST", "sentences", { transcription_id: "trans_nope" });
     expect([orphan.status, orphan.body.field]).toEqual([422, "transcription_id"]);
   });
 
@@ -418,21 +422,21 @@ describe("state calls on transcriptions", () => {
       ["POST", "", { ...none, status: "completed" }],
       ["POST", "", { ...some, status: "processing" }],
     ] as const) {
-      const { status, body } = await state(method, `transcriptions${path}`, fields);
+      const { status, body } = await callState(method, `transcriptions${path}`, fields);
       expect([status, body.field]).toEqual([422, "completed_at"]);
     }
   });
 
   it("refuse a policy that could break a header [G17]", async () => {
-    const { status, body } = await state("PATCH", "transcriptions/trans_short", {
+    const { status, body } = await callState("PATCH", "transcriptions/trans_short", {
       pii_redaction: ["person_name\r\nX-Evil: 1"],
     });
     expect([status, body.field]).toEqual([422, "pii_redaction[0]"]);
   });
 
   it("delete the sentences of a deleted transcription [G17]", async () => {
-    expect((await state("DELETE", "transcriptions/trans_short")).status).toBe(204);
-    expect((await state("GET", "sentences?transcription_id=trans_short")).body.total).toBe(0);
+    expect((await callState("DELETE", "transcriptions/trans_short")).status).toBe(204);
+    expect((await callState("GET", "sentences?transcription_id=trans_short")).body.total).toBe(0);
     expect((await get("trans_short")).status).toBe(404);
   });
 });

@@ -152,7 +152,7 @@ describe("an upload over a broken connection [G13]", () => {
 });
 
 describe("the official client [4.6]", () => {
-  const storageFor = (url: string, autoRetry: boolean) =>
+  const makeStorage = (url: string, autoRetry: boolean) =>
     new Storage({
       apiEndpoint: url,
       projectId: "sandbox",
@@ -201,7 +201,7 @@ describe("the official client [4.6]", () => {
     const content = noise(20 * MB);
     const relay = await startCuttingRelay(api.url, 11 * MB);
     const uri = await requestUploadUrl(relay.url, content.length);
-    const checksum = await send(storageFor(relay.url, true), uri, content, 4 * MB);
+    const checksum = await send(makeStorage(relay.url, true), uri, content, 4 * MB);
     expect(relay.cuts()).toBe(1);
     expect(checksum).toBe(formatCrc32c(crc32c(content)));
     expect(temporary.bytes().equals(content)).toBe(true);
@@ -212,13 +212,13 @@ describe("the official client [4.6]", () => {
     const content = noise(20 * MB);
     const relay = await startCuttingRelay(api.url, 7 * MB);
     const uri = await requestUploadUrl(relay.url, content.length);
-    await expect(send(storageFor(relay.url, false), uri, content)).rejects.toThrow();
+    await expect(send(makeStorage(relay.url, false), uri, content)).rejects.toThrow();
     expect(relay.cuts()).toBe(1);
     await eventually(async () => {
       const { range } = await probe(uri);
       expect(Number(/^bytes=0-(\d+)$/.exec(range ?? "")?.[1])).toBeGreaterThan(6 * MB);
     });
-    expect(await send(storageFor(relay.url, true), uri, content)).toBe(formatCrc32c(crc32c(content)));
+    expect(await send(makeStorage(relay.url, true), uri, content)).toBe(formatCrc32c(crc32c(content)));
     expect(temporary.bytes().equals(content)).toBe(true);
     await relay.close();
   });

@@ -15,28 +15,28 @@ afterEach(async () => {
 });
 
 describe("half-finished uploads [interfaces 4]", () => {
-  const sandbox = (name = "default") => api.understudy.sandboxes.get(name)!;
+  const getSandbox = (name = "default") => api.understudy.sandboxes.get(name)!;
 
   it("are in a restored snapshot with their bytes [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
-    sandbox().saveSnapshot("half");
+    getSandbox().saveSnapshot("half");
     expect((await chunk(upload_url, "XXXXX", 5, 10)).status).toBe(200);
-    sandbox().restore(sandbox().snapshots.get("half")!);
+    getSandbox().restore(getSandbox().snapshots.get("half")!);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
     const whole = await chunk(upload_url, "56789", 5, 10);
     expect(whole.body.crc32c).toBe(formatCrc32c(crc32c(Buffer.from("0123456789"))));
     // The upload is restored a second time, after it was cancelled.
-    sandbox().restore(sandbox().snapshots.get("half")!);
+    getSandbox().restore(getSandbox().snapshots.get("half")!);
     await fetch(upload_url, { method: "DELETE" });
-    sandbox().restore(sandbox().snapshots.get("half")!);
+    getSandbox().restore(getSandbox().snapshots.get("half")!);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
   });
 
   it("are independent in a fork [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
-    api.understudy.sandboxes.fork(sandbox(), "twin");
+    api.understudy.sandboxes.fork(getSandbox(), "twin");
     const twin_url = upload_url.replace(api.url, `${api.url}/_s/twin`);
     const answers = await Promise.all([chunk(upload_url, "56789", 5, 10), chunk(twin_url, "abcde", 5, 10)]);
     expect(answers.map(({ status, body }) => [status, body.crc32c])).toEqual([
@@ -44,7 +44,7 @@ describe("half-finished uploads [interfaces 4]", () => {
       [200, formatCrc32c(crc32c(Buffer.from("01234abcde")))],
     ]);
     api.understudy.sandboxes.delete("twin");
-    sandbox().reset();
+    getSandbox().reset();
     expect(temporary.files()).toEqual([]);
   });
 
@@ -75,22 +75,22 @@ describe("half-finished uploads [interfaces 4]", () => {
     const { upload_url } = await announce(api, { file_size: 40 * MB });
     await chunk(upload_url, noise(33 * MB), 0, 40 * MB);
     const keeper = api.understudy.sandboxes.blobs!;
-    const value = sandbox().toValue();
+    const value = getSandbox().toValue();
     const document = (await keeper.encode(value.blobs)) as { uploads: object; left_out: string[] };
     keeper.release(value.blobs);
     expect([document.uploads, document.left_out]).toEqual([{}, [expect.stringMatching(/^upload_/)]]);
-    sandbox().restore({ ...value, blobs: await keeper.decode(document) });
+    getSandbox().restore({ ...value, blobs: await keeper.decode(document) });
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
   });
 
   it("leave nothing on disk after reset, deletion and shutdown, snapshots included [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
-    sandbox().saveSnapshot("half");
-    sandbox().reset();
+    getSandbox().saveSnapshot("half");
+    getSandbox().reset();
     expect((await probe(upload_url)).status).toBe(404);
     expect(temporary.bytes().toString()).toBe("01234");
-    sandbox().snapshots.delete("half");
+    getSandbox().snapshots.delete("half");
     expect(temporary.files()).toEqual([]);
     const again = await announce(api);
     await chunk(again.upload_url, "01234", 0, 10);

@@ -212,17 +212,17 @@ describe("the resumable protocol [G13]", () => {
   it("answers 499 to DELETE, then 404, and no file is left on disk [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
-    const expiries = () =>
+    const listExpiries = () =>
       api.understudy.sandboxes
         .get("default")!
         .world.listPending()
         .filter(({ kind }) => kind === "expiry");
-    expect(expiries()).toHaveLength(1);
+    expect(listExpiries()).toHaveLength(1);
     const cancelled = await fetch(upload_url, { method: "DELETE" });
     expect(cancelled.status).toBe(499);
     expect(await cancelled.json()).toMatchObject({ success: false, error: { code: "UPLOAD_CANCELLED" } });
     expect(temporary.files()).toEqual([]);
-    expect(expiries()).toEqual([]);
+    expect(listExpiries()).toEqual([]);
     expect((await put(upload_url, "0123456789")).status).toBe(404);
     expect((await probe(upload_url)).status).toBe(404);
     expect((await fetch(upload_url, { method: "DELETE" })).status).toBe(404);

@@ -13,12 +13,12 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const DAY = 86_400_000;
-const limits = (who: Caller | undefined, org = "org_acme", query = "") =>
+const fetchLimits = (who: Caller | undefined, org = "org_acme", query = "") =>
   api.call(who, "GET", `/v1/analytics/usage/limits/${org}${query}`);
 const state = requireStateCollection(API, "usage");
-const world = () => api.understudy.sandboxes.get("default")!.world;
+const getWorld = () => api.understudy.sandboxes.get("default")!.world;
 const spend = (amount: number, key_id = "apikey_ada", organization_id = "org_acme") =>
-  world().transact((tx) => {
+  getWorld().transact((tx) => {
     recordSpending(tx, { organization_id, key_id, amount });
     return tx.events;
   });
@@ -30,7 +30,7 @@ const answerAs = (who: Caller) =>
 
 describe("usage.retrieve_limits [4.17]", () => {
   it("shows organization, total and keys of the current month [4.17, 2.7, 3.6]", async () => {
-    const { status, body } = await limits("dan");
+    const { status, body } = await fetchLimits("dan");
     expect(status).toBe(200);
     expect(body).toEqual({
       organization_limits: {
@@ -60,7 +60,7 @@ describe("usage.retrieve_limits [4.17]", () => {
   it("counts every key of a kind in the summary [4.17, G33]", async () => {
     stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 100 });
     stateRules(api, "usage").patch("org_acme:apikey_cleo", { monthly_limit: 1 });
-    expect((await limits("dan")).body.summary).toEqual({
+    expect((await fetchLimits("dan")).body.summary).toEqual({
       total_keys: 4,
       keys_with_limits: 4,
       keys_exceeded: 3,
@@ -72,12 +72,12 @@ describe("usage.retrieve_limits [4.17]", () => {
     const control = (method: string, path: string, body?: object) =>
       api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
     const entry = async (id: string, query = "") =>
-      (await limits("dan", "org_acme", query)).body.api_key_limits.find(
+      (await fetchLimits("dan", "org_acme", query)).body.api_key_limits.find(
         ({ api_key_id }: { api_key_id: string }) => api_key_id === id,
       );
 
     it("has its last name and its spending, without its limit, and counts it in the total [4.17, G33]", async () => {
-      const before = (await limits("dan")).body;
+      const before = (await fetchLimits("dan")).body;
       await control("PATCH", "api_keys/apikey_ci", { name: "Old pipeline" });
       expect((await control("DELETE", "api_keys/apikey_ci")).status).toBe(204);
       expect(await entry("apikey_ci")).toEqual({
@@ -88,7 +88,7 @@ describe("usage.retrieve_limits [4.17]", () => {
         utilization_percentage: null,
         status: "no_limit",
       });
-      const { organization_limits, api_limits, summary } = (await limits("dan")).body;
+      const { organization_limits, api_limits, summary } = (await fetchLimits("dan")).body;
       expect({ organization_limits, api_limits }).toEqual({
         organization_limits: before.organization_limits,
         api_limits: before.api_limits,
@@ -109,7 +109,7 @@ describe("usage.retrieve_limits [4.17]", () => {
       await control("DELETE", "usage/org_acme:apikey_dan");
       spend(12.5, "apikey_dan");
       await control("DELETE", "users/usr_dan");
-      const { body } = await limits("ben");
+      const { body } = await fetchLimits("ben");
       expect(body.api_key_limits).toContainEqual(
         expect.objectContaining({ api_key_name: "Dan laptop", current_usage: 12.5 }),
       );
@@ -126,7 +126,7 @@ describe("usage.retrieve_limits [4.17]", () => {
   it("has no spending of any key after the organization's usage is deleted [4.17, interfaces 4]", async () => {
     const usage = "/_control/sandboxes/default/state/usage";
     expect((await api.call(undefined, "DELETE", `${usage}/org_acme`)).status).toBe(204);
-    const { body } = await limits("dan");
+    const { body } = await fetchLimits("dan");
     expect(body.organization_limits).toMatchObject({ monthly_limit: null, current_usage: 0 });
     expect(body.api_key_limits).toEqual([]);
     const { items } = (await api.call(undefined, "GET", usage)).body;
@@ -136,7 +136,7 @@ describe("usage.retrieve_limits [4.17]", () => {
   });
 
   it("compares a past month with today's limits [4.17, G33]", async () => {
-    const { body } = await limits("ada", "org_acme", "?month=2");
+    const { body } = await fetchLimits("ada", "org_acme", "?month=2");
     expect(body.organization_limits).toMatchObject({ current_usage: 400, utilization_percentage: 40 });
     expect(body.api_limits.current_usage).toBe(200);
     expect(body.api_key_limits.map((entry: { api_key_id: string }) => entry.api_key_id)).toEqual([
@@ -145,13 +145,13 @@ describe("usage.retrieve_limits [4.17]", () => {
       "apikey_ci",
     ]);
     expect(
-      (await limits("ada", "org_acme", "?month=3&year=2025")).body.organization_limits.current_usage,
+      (await fetchLimits("ada", "org_acme", "?month=3&year=2025")).body.organization_limits.current_usage,
     ).toBe(0);
   });
 
   it("is empty for future months, even if a state call added spending to them [4.17, G33]", async () => {
     stateRules(api, "usage").patch("org_acme", { spent: { 1: 5_000_000 } });
-    const { body } = await limits("ada", "org_acme", "?month=4");
+    const { body } = await fetchLimits("ada", "org_acme", "?month=4");
     expect(body.organization_limits).toMatchObject({
       current_usage: 0,
       remaining_budget: 1000,
@@ -168,21 +168,25 @@ describe("usage.retrieve_limits [4.17]", () => {
 
   it("uses the sandbox's current month by default, month by month [4.17]", async () => {
     await api.advance(20 * DAY);
-    expect((await limits("ada")).body.organization_limits.current_usage).toBe(0);
-    expect((await limits("ada", "org_acme", "?month=3")).body.organization_limits.current_usage).toBe(850);
-    expect((await limits("ada", "org_acme", "?year=2025")).body.organization_limits.current_usage).toBe(0);
+    expect((await fetchLimits("ada")).body.organization_limits.current_usage).toBe(0);
+    expect((await fetchLimits("ada", "org_acme", "?month=3")).body.organization_limits.current_usage).toBe(
+      850,
+    );
+    expect((await fetchLimits("ada", "org_acme", "?year=2025")).body.organization_limits.current_usage).toBe(
+      0,
+    );
   });
 
   it("converts the fixture's months to the sandbox's clock [4.17]", async () => {
     await api.close();
     api = await startReference({ clock: { mode: "frozen", now: Date.parse("2031-01-31T23:00:00Z") } });
-    expect((await limits("ada")).body.organization_limits.current_usage).toBe(850);
-    const past = await limits("ada", "org_acme", "?month=12&year=2030");
+    expect((await fetchLimits("ada")).body.organization_limits.current_usage).toBe(850);
+    const past = await fetchLimits("ada", "org_acme", "?month=12&year=2030");
     expect(past.body.organization_limits.current_usage).toBe(400);
   });
 
   it("has no_limit and null api_limits without limits [2.7, G33]", async () => {
-    const { body } = await limits("hana", "org_initech");
+    const { body } = await fetchLimits("hana", "org_initech");
     expect(body).toEqual({
       organization_limits: {
         monthly_limit: null,
@@ -195,10 +199,10 @@ describe("usage.retrieve_limits [4.17]", () => {
       api_key_limits: [],
       summary: { total_keys: 0, keys_with_limits: 0, keys_exceeded: 0, overall_status: "no_limit" },
     });
-    const globex = (await limits("eve", "org_globex")).body;
+    const globex = (await fetchLimits("eve", "org_globex")).body;
     expect(globex.api_limits).toBeNull();
     expect(globex.organization_limits).toMatchObject({ status: "exceeded", remaining_budget: 0 });
-    const hooli = (await limits("ivan", "org_hooli")).body;
+    const hooli = (await fetchLimits("ivan", "org_hooli")).body;
     expect(hooli.api_limits).toMatchObject({ monthly_limit: 50, current_usage: 50, status: "exceeded" });
   });
 
@@ -213,7 +217,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     ["year", "10000"],
     ["year", ""],
   ])("refuses %s=%s, shown as the text that was sent [4.17, G08, G33]", async (field, value) => {
-    const answer = await limits("ada", "org_acme", `?${field}=${value}`);
+    const answer = await fetchLimits("ada", "org_acme", `?${field}=${value}`);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
   });
@@ -224,7 +228,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     [undefined, "org_acme", 401, "AUTHENTICATION_REQUIRED"],
     ["ada", "acme", 422, "INVALID_INPUT"],
   ] as const)("answers %s at %s with %d %s [4.17, G03]", async (who, org, status, code) => {
-    const answer = await limits(who, org);
+    const answer = await fetchLimits(who, org);
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject({ code, status });
   });
@@ -256,7 +260,7 @@ describe("the spending hierarchy [8, G33]", () => {
       monthly_limit: 0.0042,
       current_usage: 0.004217,
     });
-    expect((await limits("ada")).body.api_key_limits[0]).toMatchObject({
+    expect((await fetchLimits("ada")).body.api_key_limits[0]).toMatchObject({
       monthly_limit: 0,
       current_usage: 0,
     });
@@ -336,10 +340,10 @@ describe("usage events [G25]", () => {
     for (let i = 0; i < 1000; i++) spend(0.000_011, "apikey_hana", "org_initech");
     const row = usageStateRules.toPublic!(
       stateRules(api, "usage").get("org_initech:apikey_hana"),
-      world().read(),
+      getWorld().read(),
     );
     expect(row).toMatchObject({ spent: { "2026-03": 0.011 } });
-    expect((await limits("hana", "org_initech")).body.api_key_limits).toEqual([
+    expect((await fetchLimits("hana", "org_initech")).body.api_key_limits).toEqual([
       key("apikey_hana", "Hana laptop", [null, 0.01, null, "no_limit"]),
     ]);
   });
@@ -348,7 +352,7 @@ describe("usage events [G25]", () => {
 describe("state rules of usage [interfaces 4]", () => {
   it("show amounts by calendar month and remove them [interfaces 4]", () => {
     const rows = stateRules(api, "usage");
-    const read = world().read();
+    const read = getWorld().read();
     expect(state.toPublic(rows.get("org_acme"), read)).toEqual({
       id: "org_acme",
       organization_id: "org_acme",
@@ -366,7 +370,7 @@ describe("state rules of usage [interfaces 4]", () => {
   it("change the organization and the total with a key's spending, month by month [8]", async () => {
     const rows = stateRules(api, "usage");
     const shown = async (query = "") => {
-      const { body } = await limits("ada", "org_acme", query);
+      const { body } = await fetchLimits("ada", "org_acme", query);
       return [body.organization_limits.current_usage, body.api_limits.current_usage];
     };
     const { emitted } = rows.patch("org_acme:apikey_ada", { spent: { "0": 195_000_000, "-1": 50_000_000 } });

@@ -14,7 +14,7 @@ const setCurrent = (
   organization_id: unknown,
   headers: Record<string, string> = {},
 ) => api.call(who, "PUT", "/v1/user/current-organization", { organization_id }, headers);
-const current = (id: string) => stateRules(api, "api_keys").get(id).current;
+const getCurrent = (id: string) => stateRules(api, "api_keys").get(id).current;
 
 describe("users.set_current_organization", () => {
   it("answers the organization and lets the key act in it [4.5]", async () => {
@@ -34,16 +34,16 @@ describe("users.set_current_organization", () => {
 
   it("changes only the calling key [G32]", async () => {
     await setCurrent("ada", "org_initech");
-    expect(current("apikey_ada")).toBe("org_initech");
-    expect(current("apikey_ci")).toBe("org_acme");
+    expect(getCurrent("apikey_ada")).toBe("org_initech");
+    expect(getCurrent("apikey_ci")).toBe("org_acme");
   });
 
   it("an access token changes its key [G32]", async () => {
     const { body } = await api.call("ci", "POST", "/v1/auth/token", {});
     const bearer = { authorization: `Bearer ${body.access_token}` };
     expect((await setCurrent(undefined, "org_initech", bearer)).status).toBe(200);
-    expect(current("apikey_ci")).toBe("org_initech");
-    expect(current("apikey_ada")).toBe("org_acme");
+    expect(getCurrent("apikey_ci")).toBe("org_initech");
+    expect(getCurrent("apikey_ada")).toBe("org_acme");
     const next = await setCurrent(undefined, "org_initech", bearer);
     expect(next.headers.get("service-organization")).toBe("org_initech");
   });
@@ -61,7 +61,7 @@ describe("users.set_current_organization", () => {
     expect(foreign.body.error.system_message).toContain("membership");
     expect(unknown.body.error.message).toBe(foreign.body.error.message);
     expect(unknown.body.error.system_message).toBe(foreign.body.error.system_message);
-    expect(current("apikey_dan")).toBe("org_acme");
+    expect(getCurrent("apikey_dan")).toBe("org_acme");
   });
 
   it.each([["acme"], [null], [7], ["org_"], ["org_a b"]])(
@@ -78,8 +78,8 @@ describe("users.set_current_organization", () => {
 });
 
 describe("state rules of users", () => {
-  const users = () => stateRules(api, "users");
-  const audited = async (query = "", who: Caller = "ada", organization = "org_acme") =>
+  const getUserRules = () => stateRules(api, "users");
+  const listAudited = async (query = "", who: Caller = "ada", organization = "org_acme") =>
     (await exportRows(api, `?from_date=2026-03-15T12:00:00Z${query}`, who, organization)).map((row) => [
       row["Entity Type"],
       row["Entity Name"],
@@ -88,7 +88,7 @@ describe("state rules of users", () => {
     ]);
 
   it("emit user.created with the documented data, and audit it [6.2, G18]", async () => {
-    const { record, emitted } = users().post({ name: "Zoe Zed", email: "zoe@acme.test" });
+    const { record, emitted } = getUserRules().post({ name: "Zoe Zed", email: "zoe@acme.test" });
     expect(record).toMatchObject({ memberships: { org_acme: "member" }, account: "active", verified: false });
     expect(emitted).toEqual([
       {
@@ -97,11 +97,11 @@ describe("state rules of users", () => {
         data: { user_id: record.id, email: "zoe@acme.test", created_at: EPOCH },
       },
     ]);
-    expect(await audited()).toEqual([["user", "Zoe Zed", "created", "Ada Osei"]]);
+    expect(await listAudited()).toEqual([["user", "Zoe Zed", "created", "Ada Osei"]]);
   });
 
   it("send the event to each organization of the user, with its own actor [G18]", async () => {
-    const { emitted } = users().patch("usr_ada", { name: "Ada O." });
+    const { emitted } = getUserRules().patch("usr_ada", { name: "Ada O." });
     expect(emitted.map(({ event, organization_id }) => [event, organization_id])).toEqual([
       ["user.updated", "org_acme"],
       ["user.updated", "org_initech"],
@@ -114,14 +114,16 @@ describe("state rules of users", () => {
       verified: true,
       created_at: expect.any(String),
     });
-    expect(await audited()).toEqual([["user", "Ada O.", "updated", "Ada O."]]);
-    expect(await audited("", "hana", "org_initech")).toEqual([["user", "Ada O.", "updated", "Hana Suzuki"]]);
+    expect(await listAudited()).toEqual([["user", "Ada O.", "updated", "Ada O."]]);
+    expect(await listAudited("", "hana", "org_initech")).toEqual([
+      ["user", "Ada O.", "updated", "Hana Suzuki"],
+    ]);
   });
 
   it("emit user.verified if verified becomes true, also user.updated for more changes, and only user.updated back again [G25]", () => {
-    const { record } = users().post({ name: "Zoe" });
+    const { record } = getUserRules().post({ name: "Zoe" });
     const events = (change: object) =>
-      users()
+      getUserRules()
         .patch(record.id, change)
         .emitted.map(({ event }) => event);
     expect(events({ verified: true })).toEqual(["user.verified"]);
@@ -131,16 +133,16 @@ describe("state rules of users", () => {
   });
 
   it("audit gaining, changing and losing a role as role_assignment [G31]", async () => {
-    users().patch("usr_dan", { memberships: { org_acme: "admin", org_globex: "member" } });
-    expect(await audited()).toEqual([
+    getUserRules().patch("usr_dan", { memberships: { org_acme: "admin", org_globex: "member" } });
+    expect(await listAudited()).toEqual([
       ["role_assignment", "admin", "assigned", "Ada Osei"],
       ["role_assignment", "member", "unassigned", "Ada Osei"],
     ]);
-    expect(await audited("", "eve", "org_globex")).toEqual([
+    expect(await listAudited("", "eve", "org_globex")).toEqual([
       ["role_assignment", "member", "assigned", "Eve Laurent"],
     ]);
-    users().patch("usr_dan", { memberships: { org_globex: "member" } }, { user_id: "usr_ben" });
-    expect(await audited("&action_type=unassigned")).toEqual([
+    getUserRules().patch("usr_dan", { memberships: { org_globex: "member" } }, { user_id: "usr_ben" });
+    expect(await listAudited("&action_type=unassigned")).toEqual([
       ["role_assignment", "admin", "unassigned", "Ben Castro"],
       ["role_assignment", "member", "unassigned", "Ada Osei"],
     ]);
@@ -152,23 +154,23 @@ describe("state rules of users", () => {
   it("remove the capabilities of a lost membership, unless the change gives them [G02, G31]", async () => {
     const gone = { org_initech: "member" } as const;
     const kept = { memberships: gone, capabilities: { org_acme: ["report-create"] } };
-    expect(() => users().patch("usr_cleo", kept)).toThrow(
+    expect(() => getUserRules().patch("usr_cleo", kept)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field: "capabilities.org_acme" }) }),
     );
-    expect(users().patch("usr_cleo", { memberships: gone }).record).toMatchObject({
+    expect(getUserRules().patch("usr_cleo", { memberships: gone }).record).toMatchObject({
       memberships: gone,
       capabilities: {},
     });
-    expect(await audited()).toEqual([
+    expect(await listAudited()).toEqual([
       ["permission", "report-create", "updated", "Ada Osei"],
       ["role_assignment", "member", "unassigned", "Ada Osei"],
     ]);
   });
 
   it("audit a suspension as deactivated, and the end of it as reactivated [G31, 4.15]", async () => {
-    users().patch("usr_dan", { account: "suspended", name: "Dan W." });
-    users().patch("usr_dan", { account: "disabled" });
-    users().patch("usr_dan", { account: "active" });
+    getUserRules().patch("usr_dan", { account: "suspended", name: "Dan W." });
+    getUserRules().patch("usr_dan", { account: "disabled" });
+    getUserRules().patch("usr_dan", { account: "active" });
     const rows = await exportRows(api, "?from_date=2026-03-15T12:00:00Z");
     expect(rows.map((row) => [row["Action"], row["Previous Value"], row["New Value"]])).toEqual([
       ["reactivated", "disabled", "active"],
@@ -180,7 +182,7 @@ describe("state rules of users", () => {
 
   it("delete keys and sessions of a deleted user [interfaces 4]", async () => {
     const { body } = await api.call("ben", "POST", "/v1/auth/token");
-    const { emitted } = users().remove("usr_ben");
+    const { emitted } = getUserRules().remove("usr_ben");
     expect(emitted.map(({ event }) => event)).toEqual(["user.deleted"]);
     expect((await setCurrent("ben", "org_acme")).status).toBe(401);
     const refresh = { refresh_token: body.refresh_token };
@@ -191,22 +193,24 @@ describe("state rules of users", () => {
         .world.listPending()
         .filter(({ kind }) => kind === "expiry"),
     ).toEqual([]);
-    expect(await audited()).toEqual([["user", "Ben Castro", "deleted", "Ada Osei"]]);
+    expect(await listAudited()).toEqual([["user", "Ben Castro", "deleted", "Ada Osei"]]);
   });
 
   it("emit no event for a silent change [interfaces 4]", async () => {
-    const { record, emitted } = users().post({ name: "Quiet" }, { silent: true });
+    const { record, emitted } = getUserRules().post({ name: "Quiet" }, { silent: true });
     expect(emitted).toEqual([]);
-    expect(users().patch(record.id, { name: "Q", memberships: {} }, { silent: true }).emitted).toEqual([]);
-    expect(users().remove(record.id, { silent: true }).emitted).toEqual([]);
-    expect(await audited()).toEqual([]);
+    expect(getUserRules().patch(record.id, { name: "Q", memberships: {} }, { silent: true }).emitted).toEqual(
+      [],
+    );
+    expect(getUserRules().remove(record.id, { silent: true }).emitted).toEqual([]);
+    expect(await listAudited()).toEqual([]);
   });
 
   it.each([
     ["memberships.org_nowhere", { memberships: { org_nowhere: "member" } }],
     ["capabilities.org_globex", { capabilities: { org_globex: ["report-create"] } }],
   ])("refuse %s [interfaces 4]", (field, change) => {
-    expect(() => users().patch("usr_dan", change)).toThrow(
+    expect(() => getUserRules().patch("usr_dan", change)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field }) }),
     );
   });
@@ -239,7 +243,7 @@ describe("state rules of keys and organizations", () => {
     expect(stateRules(api, "music_collections").size()).toBe(0);
     expect(stateRules(api, "audit_logs").size()).toBe(12_000);
     expect(stateRules(api, "users").get("usr_ada").memberships).toEqual({ org_initech: "member" });
-    expect(current("apikey_ada")).toBe("org_initech");
+    expect(getCurrent("apikey_ada")).toBe("org_initech");
     expect(stateRules(api, "api_keys").get("apikey_dan")).toBeUndefined();
   });
 });

@@ -15,36 +15,36 @@ describe("a command against a running server", () => {
   });
   afterAll(() => api.close());
   const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
-  const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
+  const runJson = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 
   it("changes it by status, reset, clock and snapshot [interfaces 2]", async () => {
     expect((await run("status")).stdout).toContain("fixture reference");
-    expect(await json("clock", "show")).toMatchObject({ mode: "frozen", now: "2026-03-15T12:00:00.000Z" });
+    expect(await runJson("clock", "show")).toMatchObject({ mode: "frozen", now: "2026-03-15T12:00:00.000Z" });
     expect((await run("snapshot", "save", "before")).code).toBe(0);
-    const { now, ran } = await json("clock", "advance", "5m");
+    const { now, ran } = await runJson("clock", "advance", "5m");
     expect(now).toBe("2026-03-15T12:05:00.000Z");
     expect(ran.length).toBeGreaterThan(0);
-    expect(await json("clock", "set", "2026-03-15T13:00:00Z")).toMatchObject({
+    expect(await runJson("clock", "set", "2026-03-15T13:00:00Z")).toMatchObject({
       now: "2026-03-15T13:00:00.000Z",
     });
     expect((await run("clock", "set", "2026-03-15T12:30:00Z")).code).toBe(2);
-    expect((await json("snapshot", "list")).total).toBe(1);
-    expect(Object.keys(await json("snapshot", "diff", "before"))).toEqual(["added", "removed", "changed"]);
+    expect((await runJson("snapshot", "list")).total).toBe(1);
+    expect(Object.keys(await runJson("snapshot", "diff", "before"))).toEqual(["added", "removed", "changed"]);
     const file = join(createTempFolder(), "before.json");
     expect((await run("snapshot", "export", "before", file)).code).toBe(0);
     expect((await run("snapshot", "import", "copy", file)).code).toBe(0);
     expect((await run("snapshot", "restore", "copy")).code).toBe(0);
-    expect(await json("clock", "show")).toMatchObject({ now: "2026-03-15T12:00:00.000Z" });
+    expect(await runJson("clock", "show")).toMatchObject({ now: "2026-03-15T12:00:00.000Z" });
     expect((await run("clock", "run", "x60")).stdout).toContain("scaled x60");
-    expect(await json("clock", "freeze")).toMatchObject({ mode: "frozen" });
-    expect(await json("reset")).toMatchObject({ name: "default" });
+    expect(await runJson("clock", "freeze")).toMatchObject({ mode: "frozen" });
+    expect(await runJson("reset")).toMatchObject({ name: "default" });
     const world = join(createTempFolder(), "world.yaml");
     writeFileSync(world, "extends: reference\norganizations: [{ id: org_of_a_file }]\n");
     expect((await run("reset", "--fixture", world)).stdout).toContain(`back to ${world}, seed 1`);
-    expect((await json("status")).sandbox.counts.organizations).toBe(5);
+    expect((await runJson("status")).sandbox.counts.organizations).toBe(5);
     writeFileSync(world, "extends: reference\norganisations: []\n");
     expect((await run("reset", "--fixture", world)).stderr).toMatch(/world\.yaml:2:1: .*organizations/);
-    expect(await json("reset", "--fixture", "reference")).toMatchObject({ counts: { organizations: 4 } });
+    expect(await runJson("reset", "--fixture", "reference")).toMatchObject({ counts: { organizations: 4 } });
     expect((await run("snapshot", "restore", "none")).code).toBe(1);
   });
 
@@ -52,7 +52,7 @@ describe("a command against a running server", () => {
     expect((await run("scenario", "on", "threads-delete-forbidden")).stdout).toContain(
       "threads-delete-forbidden",
     );
-    const { items } = await json("scenario", "list");
+    const { items } = await runJson("scenario", "list");
     expect(items.find((one: { name: string }) => one.name === "threads-delete-forbidden").active).toBe(true);
     expect((await run("scenario", "off", "threads-delete-forbidden")).code).toBe(0);
     expect((await run("scenario", "off", "threads-delete-forbidden")).code).toBe(2);
@@ -67,7 +67,7 @@ describe("a command against a running server", () => {
     ]);
     expect(JSON.parse(below.stdout).percent).toBeLessThan(99);
     expect((await run("coverage", "--fail-under", "101")).code).toBe(2);
-    const { deliveries } = await json(
+    const { deliveries } = await runJson(
       "trigger",
       "user.created",
       "--for",
@@ -93,9 +93,11 @@ describe("a command against a running server", () => {
     expect(stdout).toMatch(/^access +decides +usr_cleo is not allowed to do this: needs to own the thread/m);
     expect(stdout).toMatch(/^spending +not reached$/m);
     await run("scenario", "on", "models-list-rate-limited");
-    const explanation = await json("explain", "GET", "/v1/models", "--header", `api-key=${KEYS.dan}`);
+    const explanation = await runJson("explain", "GET", "/v1/models", "--header", `api-key=${KEYS.dan}`);
     expect(explanation).toMatchObject({ status: 429, principal: "usr_dan", rules: [{ triggers: true }] });
-    expect(await json("explain", "GET /v1/models", "--header", `api-key=${KEYS.dan}`)).toEqual(explanation);
+    expect(await runJson("explain", "GET /v1/models", "--header", `api-key=${KEYS.dan}`)).toEqual(
+      explanation,
+    );
     await run("scenario", "off", "models-list-rate-limited");
     const wrong = await run("explain", "models.lst");
     expect([wrong.code, wrong.stderr]).toEqual([

@@ -51,13 +51,13 @@ describe("the container image, checked without Docker", () => {
     running = await startServer(replaceFolder(readInstruction("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const [node, program, ...args] = readInstruction("HEALTHCHECK");
     expect([node, program]).toEqual(["node", readInstruction("ENTRYPOINT")[1]]);
-    const healthy = (token: string) =>
+    const isHealthy = (token: string) =>
       spawnSync(process.execPath, [join(ROOT, "bin/understudy.js"), ...args], {
         env: { ...process.env, UNDERSTUDY_TOKEN: token, UNDERSTUDY_URL: running!.ready.url },
       }).status;
-    expect([healthy(TOKEN), healthy("a-token-of-somebody")]).toEqual([0, 1]);
+    expect([isHealthy(TOKEN), isHealthy("a-token-of-somebody")]).toEqual([0, 1]);
     await running.stop();
-    expect(healthy(TOKEN)).toBe(1);
+    expect(isHealthy(TOKEN)).toBe(1);
   });
 
   it("has a compose file whose service is reached by its name [interfaces 13]", async () => {

@@ -11,7 +11,7 @@ import { useReference } from "../support/use-reference.ts";
 const api = useReference({ delay: { p50: "1ms", p99: "3ms" } });
 
 const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
-const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
+const runJson = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 async function createReceiver(answers: unknown[]): Promise<string> {
   await run("reset");
   const post = async (path: string, body: object) => {
@@ -98,7 +98,7 @@ describe("trigger and clock advance", () => {
 
   it("emit as many events as --count says, spaced by --rate [interfaces 14]", async () => {
     await createReceiver([200]);
-    const { deliveries } = await json("trigger", "user.created", "--count", "3", "--rate", "500/s");
+    const { deliveries } = await runJson("trigger", "user.created", "--count", "3", "--rate", "500/s");
     expect(deliveries).toHaveLength(3);
     expect(new Set(deliveries.map((one: { delivery_id: string }) => one.delivery_id)).size).toBe(3);
     expect((await run("trigger", "user.created", "--count", "0")).code).toBe(2);
@@ -108,18 +108,18 @@ describe("trigger and clock advance", () => {
   });
 
   it("deliver twice with --duplicate, and in another order with --shuffle [interfaces 14]", async () => {
-    const received = async (id: string) => {
+    const listReceived = async (id: string) => {
       const path = `/_control/sandboxes/default/receivers/${id}/requests`;
       const { items } = (await (await fetch(api.url + path)).json()) as {
         items: { body: string }[];
       };
       return items.map(({ body }) => JSON.parse(body).delivery_id as string);
     };
-    const ids = ({ deliveries }: { deliveries: { delivery_id: string }[] }) =>
+    const listIds = ({ deliveries }: { deliveries: { delivery_id: string }[] }) =>
       deliveries.map(({ delivery_id }) => delivery_id);
     // The second copy of the first delivery fails, which must not change the status of the first copy.
     const twice = await createReceiver([200, 500, 200]);
-    const doubled = await json(
+    const doubled = await runJson(
       "trigger",
       "user.created",
       "--count",
@@ -128,10 +128,10 @@ describe("trigger and clock advance", () => {
       "--expect",
       "success",
     );
-    const [first, second] = ids(doubled);
-    expect((await received(twice)).sort()).toEqual([first, first, second, second].sort());
+    const [first, second] = listIds(doubled);
+    expect((await listReceived(twice)).sort()).toEqual([first, first, second, second].sort());
     expect(doubled.deliveries).toMatchObject([{ status: "success" }, { status: "success" }]);
-    const shown = await json("deliveries", "show", first!);
+    const shown = await runJson("deliveries", "show", first!);
     expect(shown).toMatchObject({ status: "success", response_code: 200, attempts: 2, why: null });
     expect(shown.log.map(({ response_code }: { response_code: number }) => response_code)).toEqual([
       200, 500,
@@ -156,7 +156,7 @@ describe("trigger and clock advance", () => {
     }
 
     const mixed = await createReceiver([200]);
-    const shuffled = await json(
+    const shuffled = await runJson(
       "trigger",
       "user.created",
       "--count",
@@ -165,12 +165,12 @@ describe("trigger and clock advance", () => {
       "--expect",
       "success",
     );
-    const happened = ids(shuffled);
-    expect((await received(mixed)).map((id) => happened.indexOf(id))).toEqual([3, 4, 1, 0, 2]);
-    expect(await json("deliveries", "list", "--status", "pending")).toMatchObject({ total: 0 });
+    const happened = listIds(shuffled);
+    expect((await listReceived(mixed)).map((id) => happened.indexOf(id))).toEqual([3, 4, 1, 0, 2]);
+    expect(await runJson("deliveries", "list", "--status", "pending")).toMatchObject({ total: 0 });
     expect((await run("trigger", "user.created", "--shuffle")).stderr).toContain("--shuffle needs --count");
     await createReceiver([200, 500]);
-    const [delivered] = ids(await json("trigger", "user.created"));
+    const [delivered] = listIds(await runJson("trigger", "user.created"));
     const refused = await run("deliveries", "redeliver", delivered!, "--again");
     expect(refused.code).toBe(1);
     expect(refused.stdout).toMatch(/success .* answered 500\n\n0 of 1 were delivered\.$/m);
@@ -183,12 +183,12 @@ describe("trigger and clock advance", () => {
 
   it("say everywhere why a webhook became inactive [interfaces 14]", async () => {
     await createReceiver([410]);
-    const [{ delivery_id: id, webhook_id }] = (await json("trigger", "user.created")).deliveries;
+    const [{ delivery_id: id, webhook_id }] = (await runJson("trigger", "user.created")).deliveries;
     const because = `its receiver answered 410 to ${id}, attempt 1`;
     expect((await run("deliveries", "list")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
     expect((await run("deliveries", "show", id)).stdout).toContain(`, inactive: ${because})`);
     expect((await run("trigger", "user.created")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
-    const webhook = async () =>
+    const createWebhook = async () =>
       (await fetch(`${api.url}/_control/sandboxes/default/state/webhooks/${webhook_id}`)).json();
     const put = (active: boolean) =>
       fetch(`${api.url}/webhooks/${webhook_id}`, {
@@ -196,11 +196,13 @@ describe("trigger and clock advance", () => {
         headers: { "api-key": KEYS.ada, "content-type": "application/json" },
         body: JSON.stringify({ active }),
       });
-    expect(await webhook()).toMatchObject({ active: false, inactive_because: because });
+    expect(await createWebhook()).toMatchObject({ active: false, inactive_because: because });
     expect(await (await put(true)).json()).not.toHaveProperty("data.inactive_because");
-    expect(await webhook()).not.toHaveProperty("inactive_because");
+    expect(await createWebhook()).not.toHaveProperty("inactive_because");
     await put(false);
-    expect(await webhook()).toMatchObject({ inactive_because: "PUT /webhooks/{webhook_id} deactivated it" });
+    expect(await createWebhook()).toMatchObject({
+      inactive_because: "PUT /webhooks/{webhook_id} deactivated it",
+    });
   }, 60_000);
 
   it("advance to the next timer of a --kind, and say why a retry failed [interfaces 14]", async () => {
@@ -255,9 +257,14 @@ describe("trigger and clock advance", () => {
     await run("sandbox", "create", "short");
     await fetch(`${api.url}/_s/short/v1/models`, { headers: { "api-key": KEYS.dan } });
     await run("sandbox", "delete", "short");
-    const hits = ({ operations }: { operations: { operation: string; outcomes: { hits: number }[] }[] }) =>
-      operations.find(({ operation }) => operation === "models.list")!.outcomes[0]!.hits;
-    expect([hits(await json("coverage", "--all")), hits(await json("coverage"))]).toEqual([1, 0]);
+    const countHits = ({
+      operations,
+    }: {
+      operations: { operation: string; outcomes: { hits: number }[] }[];
+    }) => operations.find(({ operation }) => operation === "models.list")!.outcomes[0]!.hits;
+    expect([countHits(await runJson("coverage", "--all")), countHits(await runJson("coverage"))]).toEqual([
+      1, 0,
+    ]);
     expect((await run("coverage", "--all", "--fail-under", "100")).code).toBe(1);
   });
 
@@ -281,6 +288,6 @@ describe("trigger and clock advance", () => {
     const { code, stderr } = await runCommand(["start", "--port", "0", "--delay", "slow"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("--delay must be a duration such as 200ms")]);
     expect((await runCommand(["start", "--port", "0", "--delay", "2s/1s"])).code).toBe(2);
-    expect((await json("explain", "models.list")).rules[0].rule).toBe("start/delay");
+    expect((await runJson("explain", "models.list")).rules[0].rule).toBe("start/delay");
   });
 });

@@ -30,9 +30,9 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
     env: { ...process.env, VITEST: "", UNDERSTUDY_URL: "", REPORTS: folder, NO_COLOR: "1" },
   });
   const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as { suites: Suite[] };
-  const specs = (suites: Suite[]): Suite["specs"] =>
-    suites.flatMap((suite) => [...suite.specs, ...specs(suite.suites ?? [])]);
-  const results = new Map(specs(report.suites).map(({ title, tests }) => [title, tests[0]!.results[0]!]));
+  const listSpecs = (suites: Suite[]): Suite["specs"] =>
+    suites.flatMap((suite) => [...suite.specs, ...listSpecs(suite.suites ?? [])]);
+  const results = new Map(listSpecs(report.suites).map(({ title, tests }) => [title, tests[0]!.results[0]!]));
   expect([...results].map(([title, { status }]) => [title, status])).toEqual([
     ["begins as the configuration says", "passed"],
     ["fails an assertion", "failed"],

@@ -10,7 +10,7 @@ import { useReference } from "../support/use-reference.ts";
 const api = useReference();
 
 const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
-const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
+const runJson = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 const call = (path: string, who: keyof typeof KEYS = "ada", init: RequestInit = {}) =>
   fetch(api.url + path, {
     ...init,
@@ -31,14 +31,14 @@ describe("the commands sandbox, journal, bundle and completion", () => {
       "slow-network",
     );
     expect([made.code, made.stdout]).toEqual([0, `ci-42 is at ${api.url}/_s/ci-42\n`]);
-    expect(await json("status", "--sandbox", "ci-42")).toMatchObject({
+    expect(await runJson("status", "--sandbox", "ci-42")).toMatchObject({
       sandbox: { clock: { mode: "frozen" }, settings: { preview: "on" }, scenarios: ["slow-network"] },
     });
     expect((await run("sandbox", "fork", "ci-42", "ci-43")).code).toBe(0);
-    const { items } = await json("sandbox", "list");
+    const { items } = await runJson("sandbox", "list");
     expect(items.map(({ name }: { name: string }) => name)).toEqual(["default", "ci-42", "ci-43"]);
     expect((await run("sandbox", "delete", "ci-43")).stdout).toBe("Deleted ci-43.\n");
-    expect(await json("sandbox", "delete", "default")).toEqual({ reset: "default" });
+    expect(await runJson("sandbox", "delete", "default")).toEqual({ reset: "default" });
     const gone = await run("sandbox", "delete", "ci-4");
     expect([gone.code, gone.stderr]).toEqual([
       1,
@@ -128,7 +128,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
 
   it("show built-in scenarios as built-in, as the documents do [interfaces 2]", async () => {
     expect((await run("scenario", "list")).stdout).toMatch(/ flaky-ten-percent +built-in /);
-    expect(await json("scenario", "list")).toMatchObject({
+    expect(await runJson("scenario", "list")).toMatchObject({
       items: expect.arrayContaining([
         expect.objectContaining({ name: "flaky-ten-percent", origin: "shipped" }),
       ]),
@@ -149,7 +149,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     expect(stdout).toMatch(
       /-> 403 INSUFFICIENT_PERMISSIONS {2}usr_cleo {2}access {2}req_\w+\n {4}usr_cleo is not allowed to do this/,
     );
-    expect((await json("journal", "--status", "4xx")).total).toBe(1);
+    expect((await runJson("journal", "--status", "4xx")).total).toBe(1);
     expect((await run("journal", "--status", "5xx")).stdout).toBe("No entries match.\n");
     const wrong = await run("journal", "--operation", "model.list");
     expect([wrong.code, wrong.stderr]).toEqual([
@@ -165,17 +165,17 @@ describe("the commands sandbox, journal, bundle and completion", () => {
       "--url",
       api.url,
     ]);
-    const lines = () =>
+    const readLines = () =>
       following
         .output()
         .stdout.trim()
         .split("\n")
         .filter((line) => line !== "");
-    await expect.poll(() => lines().length).toBe(1);
+    await expect.poll(() => readLines().length).toBe(1);
     await call("/v1/threads/thread_long", "cleo", { method: "DELETE" });
     await call("/v1/models", "dan");
-    await expect.poll(() => lines().length).toBe(2);
-    expect(lines().map((line) => JSON.parse(line).principal)).toEqual(["usr_ada", "usr_dan"]);
+    await expect.poll(() => readLines().length).toBe(2);
+    expect(readLines().map((line) => JSON.parse(line).principal)).toEqual(["usr_ada", "usr_dan"]);
     following.child.kill();
     await following.finished;
   });
@@ -266,20 +266,24 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     const script = await runCommand(["completion"]);
     expect([script.code, script.stderr]).toEqual([0, ""]);
     expect(script.stdout).toContain("--get-yargs-completions");
-    const completed = async (run: typeof runInProcess, ...words: string[]) => {
+    const completeWords = async (run: typeof runInProcess, ...words: string[]) => {
       const { code, stdout, stderr } = await run(["--get-yargs-completions", "understudy", ...words], {});
       expect([code, stderr]).toEqual([0, ""]);
       return stdout.split("\n");
     };
-    expect(await completed(runCommand, "jour")).toContain("journal");
+    expect(await completeWords(runCommand, "jour")).toContain("journal");
     // The command itself completes these names: yargs would end the process first.
-    expect(await completed(runInProcess, "trigger", "user.")).toContain("user.created");
-    expect(await completed(runInProcess, "explain", "thr")).toContain("threads.delete");
-    expect(await completed(runInProcess, "scenario", "on", "fl")).toContain("flaky-ten-percent");
+    expect(await completeWords(runInProcess, "trigger", "user.")).toContain("user.created");
+    expect(await completeWords(runInProcess, "explain", "thr")).toContain("threads.delete");
+    expect(await completeWords(runInProcess, "scenario", "on", "fl")).toContain("flaky-ten-percent");
     // Options, also where a name may stand, and after the two hyphens with which they begin.
-    expect(await completed(runCommand, "start", "--")).toContain("--fixture");
-    expect(await completed(runCommand, "trigger", "user.created", "--co")).toContain("--count");
-    expect(await completed(runCommand, "events", "user.created", "--types", "")).toEqual(["ts", "py", ""]);
+    expect(await completeWords(runCommand, "start", "--")).toContain("--fixture");
+    expect(await completeWords(runCommand, "trigger", "user.created", "--co")).toContain("--count");
+    expect(await completeWords(runCommand, "events", "user.created", "--types", "")).toEqual([
+      "ts",
+      "py",
+      "",
+    ]);
   });
 
   it("list, show and redeliver deliveries [interfaces 14]", async () => {
@@ -288,7 +292,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     await call("/webhooks", "ada", { method: "POST", body });
     const triggered = await run("trigger", "user.created", "--for", "usr_dan");
     expect(triggered.stdout).toMatch(/ failed {2}none +no answer: connect ECONNREFUSED/);
-    const [delivery] = (await json("deliveries", "list", "--status", "pending", "--limit", "1")).items;
+    const [delivery] = (await runJson("deliveries", "list", "--status", "pending", "--limit", "1")).items;
     expect((await run("deliveries", "list")).stdout).toContain("no answer: connect ECONNREFUSED 127.0.0.1:9");
     const shown = await run("deliveries", "show", delivery.delivery_id);
     expect(shown.stdout).toContain(`> ${delivery.delivery_id}.1: POST http://127.0.0.1:9/hook`);

@@ -19,7 +19,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const servers: RunningServer[] = [];
 
-async function started(args: readonly string[] = [], place?: Parameters<typeof startServer>[1]) {
+async function startInTest(args: readonly string[] = [], place?: Parameters<typeof startServer>[1]) {
   const server = await startServer(args, place);
   servers.push(server);
   return server;
@@ -31,7 +31,7 @@ afterEach(async () => {
 afterAll(removeTempFolders);
 
 /** Finds a port that is free at the moment. */
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -40,8 +40,8 @@ async function freePort(): Promise<number> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-const body = async (url: string): Promise<any> => (await fetch(url)).json();
-const api = (url: string, path: string, init: RequestInit = {}) =>
+const fetchBody = async (url: string): Promise<any> => (await fetch(url)).json();
+const fetchApi = (url: string, path: string, init: RequestInit = {}) =>
   fetch(url + path, { ...init, headers: { "api-key": KEYS.ada, ...init.headers } });
 
 /** The files that a process loaded, read from its coverage report in this folder. */
@@ -55,7 +55,7 @@ function listLoadedFiles(coverage: string): string[] {
 
 describe("start", () => {
   it("prints addresses, credentials and a curl line that works when pasted [interfaces 2]", async () => {
-    const server = await started();
+    const server = await startInTest();
     const { ready } = server;
     expect(ready).toEqual({
       url: ready.url,
@@ -88,22 +88,22 @@ describe("start", () => {
       join(folder, "mine.yaml"),
       "extends: reference\nthreads: { thread_mine: { owner: usr_dan, organization_id: org_acme } }\n",
     );
-    const { ready } = await started(
+    const { ready } = await startInTest(
       [
         ...["--fixture", "./mine.yaml", "--seed", "7", "--clock", "frozen@2026-03-15T12:00:00Z"],
         ...["--scenario", "threads-delete-forbidden", "--no-overrides"],
       ],
       { cwd: folder },
     );
-    const sandbox = await body(`${ready.url}/_control/sandboxes/default`);
+    const sandbox = await fetchBody(`${ready.url}/_control/sandboxes/default`);
     expect(sandbox).toMatchObject({
       seed: 7,
       clock: { mode: "frozen", now: "2026-03-15T12:00:00.000Z" },
       scenarios: ["threads-delete-forbidden"],
     });
-    const answer = await api(ready.url, "/v1/threads/thread_mine", { method: "DELETE" });
+    const answer = await fetchApi(ready.url, "/v1/threads/thread_mine", { method: "DELETE" });
     expect(answer.headers.get("x-sandbox-decision")).toMatch(/^fault:threads-delete-forbidden\//);
-    const overriding = await api(ready.url, "/v1/models", { headers: { "X-Sandbox-Fault": "reset" } });
+    const overriding = await fetchApi(ready.url, "/v1/models", { headers: { "X-Sandbox-Fault": "reset" } });
     expect([overriding.status, ((await overriding.json()) as { detail: string }).detail]).toEqual([
       400,
       expect.stringContaining("--no-overrides"),
@@ -118,8 +118,8 @@ describe("start", () => {
         join(folder, file),
         "seed: 3\nclock: frozen\nsettings:\n  preview: true\n  retry_schedule: [2m]\n",
       );
-      const { ready } = await started(["--seed", "5"], { cwd: folder });
-      const sandbox = await body(`${ready.url}/_control/sandboxes/default`);
+      const { ready } = await startInTest(["--seed", "5"], { cwd: folder });
+      const sandbox = await fetchBody(`${ready.url}/_control/sandboxes/default`);
       expect(sandbox).toMatchObject({
         seed: 5,
         clock: { mode: "frozen" },
@@ -195,8 +195,8 @@ describe("start", () => {
   // Loading and compiling take most of the time until the first answer (quality 1).
   it("loads nothing that only other commands need [quality 1]", async () => {
     const NODE_V8_COVERAGE = join(createTempFolder(), "coverage");
-    const server = await started(["--quiet", "--no-watch"], { env: { NODE_V8_COVERAGE } });
-    expect((await api(server.ready.url, "/v1/models")).status).toBe(200);
+    const server = await startInTest(["--quiet", "--no-watch"], { env: { NODE_V8_COVERAGE } });
+    expect((await fetchApi(server.ready.url, "/v1/models")).status).toBe(200);
     await server.stop();
     const files = listLoadedFiles(NODE_V8_COVERAGE);
     // faker generates names that the fixture omits.
@@ -281,16 +281,16 @@ describe("start", () => {
   });
 
   const NODE = ["start", "--shared", "--store", "redis://127.0.0.1:9", "--node-url", "http://127.0.0.1:9"];
-  const without = (flag: string) => NODE.filter((word, i) => word !== flag && NODE[i - 1] !== flag);
+  const omitFlag = (flag: string) => NODE.filter((word, i) => word !== flag && NODE[i - 1] !== flag);
 
   it.each([
     [NODE, "--store redis://127.0.0.1:9: no Redis answers there (ECONNREFUSED); start it,"],
-    [without("--node-url"), "--store needs --node-url"],
-    [without("--store"), "--node-url needs --store"],
+    [omitFlag("--node-url"), "--store needs --node-url"],
+    [omitFlag("--store"), "--node-url needs --store"],
     [NODE.filter((word) => word !== "--shared"), "--store needs --shared"],
     [[...NODE, "--persist", "kept"], "exclude each other"],
-    [[...without("--store"), "--store", "127.0.0.1"], "as in redis://10.0.0.9:6379"],
-    [[...without("--node-url"), "--node-url", "http://x/y"], "takes an address without a path"],
+    [[...omitFlag("--store"), "--store", "127.0.0.1"], "as in redis://10.0.0.9:6379"],
+    [[...omitFlag("--node-url"), "--node-url", "http://x/y"], "takes an address without a path"],
     [["start", "--max-sandboxes", "5"], "--max-sandboxes needs --shared"],
     [["start", "--shared", "--max-sandboxes", "0"], "a whole number from 1"],
   ])("exits 2 with one sentence for a fleet that cannot start: %j [interfaces 15]", async (args, message) => {
@@ -314,8 +314,8 @@ describe("start", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
     "lets an open request finish after %s, then exits 0 [interfaces 2]",
     async (signal) => {
-      const server = await started(["--quiet"]);
-      const open = api(server.ready.url, "/v1/models", { headers: { "X-Sandbox-Delay": "600ms" } });
+      const server = await startInTest(["--quiet"]);
+      const open = fetchApi(server.ready.url, "/v1/models", { headers: { "X-Sandbox-Delay": "600ms" } });
       await expect.poll(async () => (await fetch(`${server.ready.url}/_control/metrics`)).status).toBe(200);
       const ended = server.stop(signal);
       expect((await open).status).toBe(200);
@@ -325,12 +325,12 @@ describe("start", () => {
 
   it("continues after kill -9 and a restart with --persist [interfaces 2]", async () => {
     const folder = join(createTempFolder(), "data");
-    const first = await started(["--persist", folder, "--durable", "--quiet"]);
-    const deleted = await api(first.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
+    const first = await startInTest(["--persist", folder, "--durable", "--quiet"]);
+    const deleted = await fetchApi(first.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
     expect(deleted.status).toBeLessThan(300);
     await first.stop("SIGKILL");
-    const second = await started(["--persist", folder, "--quiet"]);
-    const again = await api(second.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
+    const second = await startInTest(["--persist", folder, "--quiet"]);
+    const again = await fetchApi(second.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
     expect(again.status).toBe(404);
     expect((await second.stop()).code).toBe(0);
   });
@@ -338,7 +338,7 @@ describe("start", () => {
   it("removes uploads that kill -9 left on disk, and none of a running server [interfaces 7]", async () => {
     const place = { env: { TMPDIR: createTempFolder() }, cwd: createTempFolder() };
     const upload = async ({ ready }: RunningServer) => {
-      const asked = await api(ready.url, "/v1/organizations/org_acme/files/upload-url", {
+      const asked = await fetchApi(ready.url, "/v1/organizations/org_acme/files/upload-url", {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ filename: "a.txt", file_size: 10, mime_type: "text/plain" }),
@@ -348,13 +348,13 @@ describe("start", () => {
       expect((await fetch(upload_url, { method: "PUT", headers, body: "01234" })).status).toBe(308);
       return upload_url;
     };
-    const killed = await started(["--quiet"], place);
+    const killed = await startInTest(["--quiet"], place);
     await upload(killed);
-    const live = await started(["--quiet"], place);
+    const live = await startInTest(["--quiet"], place);
     const upload_url = await upload(live);
     expect(readdirSync(place.env.TMPDIR)).toHaveLength(2);
     await killed.stop("SIGKILL");
-    const next = await started(["--quiet"], place);
+    const next = await startInTest(["--quiet"], place);
     await expect.poll(() => readdirSync(place.env.TMPDIR).length).toBe(1);
     const headers = { "content-range": "bytes 5-9/10" };
     expect((await fetch(upload_url, { method: "PUT", headers, body: "56789" })).status).toBe(200);
@@ -363,7 +363,7 @@ describe("start", () => {
   });
 
   it("prints the token once with --shared and requires it [interfaces 7]", async () => {
-    const server = await started(["--shared"]);
+    const server = await startInTest(["--shared"]);
     const { url, token } = server.ready;
     await expect.poll(() => server.output().stdout).toContain("curl ");
     expect(server.output().stdout.split(token!).length).toBe(2);
@@ -378,7 +378,7 @@ describe("start", () => {
 
   it("prints a generated token with --quiet, but not a given one [interfaces 7]", async () => {
     const quiet = async (token: string) => {
-      const port = await freePort();
+      const port = await findFreePort();
       const running = startCommand(["start", "--shared", "--quiet", "--port", String(port)], {
         cwd: createTempFolder(),
         env: { UNDERSTUDY_TOKEN: token },
@@ -411,9 +411,9 @@ describe("start", () => {
     const folder = createTempFolder();
     const fixture = join(folder, "mine.yaml");
     writeFileSync(fixture, "extends: reference\n");
-    const server = await started(["--fixture", "./mine.yaml", "--quiet"], { cwd: folder });
+    const server = await startInTest(["--fixture", "./mine.yaml", "--quiet"], { cwd: folder });
     const name = async () =>
-      (await body(`${server.ready.url}/_control/sandboxes/default/state/users/usr_dan`)).name;
+      (await fetchBody(`${server.ready.url}/_control/sandboxes/default/state/users/usr_dan`)).name;
     expect(await name()).toBe("Dan Whitfield");
     // The watch begins after the server is ready, so the file is edited until the change is seen.
     const edit = (text: string) => writeFileSync(fixture, text);
@@ -433,11 +433,11 @@ describe("start", () => {
 
   it("finds scenarios in a folder ./scenarios that was created after the start [interfaces 2]", async () => {
     const folder = createTempFolder();
-    const { ready } = await started(["--quiet"], { cwd: folder });
+    const { ready } = await startInTest(["--quiet"], { cwd: folder });
     mkdirSync(join(folder, "scenarios"));
     writeFileSync(join(folder, "scenarios/mine.yaml"), "rules:\n  - effect: { status: 503 }\n");
     expect(await runCommand(["scenario", "on", "mine", "--url", ready.url])).toMatchObject({ code: 0 });
-    expect((await api(ready.url, "/v1/models")).status).toBe(503);
+    expect((await fetchApi(ready.url, "/v1/models")).status).toBe(503);
   });
 
   it("lists an active scenario whose file is deleted with that problem [interfaces 6]", async () => {
@@ -445,15 +445,15 @@ describe("start", () => {
     mkdirSync(join(folder, "scenarios"));
     const file = join(folder, "scenarios/mine.yaml");
     writeFileSync(file, "name: mine\ndescription: Mine alone\nrules: []\n");
-    const { ready } = await started(["--scenario", "mine", "--quiet"], { cwd: folder });
-    const listed = async () => {
+    const { ready } = await startInTest(["--scenario", "mine", "--quiet"], { cwd: folder });
+    const listSandboxes = async () => {
       const { stdout } = await runCommand(["scenario", "list", "--url", ready.url]);
       return stdout.split("\n").find((line) => / mine /.test(line));
     };
-    expect(await listed()).toMatch(/^on +mine +own +Mine alone/);
+    expect(await listSandboxes()).toMatch(/^on +mine +own +Mine alone/);
     rmSync(file);
     await expect
-      .poll(listed, { interval: 300 })
+      .poll(listSandboxes, { interval: 300 })
       .toMatch(/^on +mine +.*there is no file scenarios\/mine\.yaml; the last valid version is on/);
   });
 });

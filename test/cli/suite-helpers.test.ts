@@ -35,7 +35,7 @@ let running: RunningServer | undefined;
 afterEach(() => running?.stop("SIGKILL"));
 afterAll(removeTempFolders);
 
-async function suite(scenario: string, more: string[] = [], env: Record<string, string> = {}) {
+async function runSuite(scenario: string, more: string[] = [], env: Record<string, string> = {}) {
   const cwd = createTempFolder();
   writeFileSync(join(cwd, "busy.yaml"), scenario);
   const command = ["--", process.execPath, VITEST, "run", "--root", SAMPLES];
@@ -47,9 +47,9 @@ async function suite(scenario: string, more: string[] = [], env: Record<string, 
 }
 
 describe("a suite whose command uses the runner fixtures", () => {
-  let passing: Awaited<ReturnType<typeof suite>>;
+  let passing: Awaited<ReturnType<typeof runSuite>>;
   beforeAll(async () => {
-    passing = await suite(SCENARIO);
+    passing = await runSuite(SCENARIO);
   });
 
   it("applies its scenario in every test, and adds up their hits [interfaces 13]", () => {
@@ -79,7 +79,7 @@ describe("a suite whose command uses the runner fixtures", () => {
 
   it("names the failed test, the rule that never triggered and the expectation that was not met [interfaces 13]", async () => {
     const scenario = SCENARIO.replace("    probability: 0\n", "").replace("count: 3", "count: 9");
-    const { code, stdout, junit } = await suite(scenario, [], { FAILING: "1" });
+    const { code, stdout, junit } = await runSuite(scenario, [], { FAILING: "1" });
     expect(code).toBe(1);
     for (const said of [
       "the command exited with 1",
@@ -96,7 +96,7 @@ describe("a suite whose command uses the runner fixtures", () => {
   it("also runs on a running server, and leaves nothing there [interfaces 13]", async () => {
     running = await startServer(["--quiet"]);
     const { url } = running.ready;
-    const { code, stdout } = await suite(SCENARIO, ["--url", url]);
+    const { code, stdout } = await runSuite(SCENARIO, ["--url", url]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/ok {2}busy +0 +1\/2 +1\/1 +3/)]);
     const { items } = (await (await fetch(`${url}/_control/sandboxes`)).json()) as {
       items: { name: string }[];
@@ -106,7 +106,7 @@ describe("a suite whose command uses the runner fixtures", () => {
 });
 
 describe("the coverage of a command", () => {
-  const covered = (sample: string, ...options: string[]) => {
+  const runCovered = (sample: string, ...options: string[]) => {
     const cwd = createTempFolder();
     const command = ["coverage", ...options, "--", process.execPath, VITEST, "run", "--root", SAMPLES];
     const env = { VITEST: "", REPORTS: cwd, SAMPLE: sample, UNDERSTUDY_SUITE_FILE: "" };
@@ -115,7 +115,7 @@ describe("the coverage of a command", () => {
   };
 
   it("includes the sandboxes of every worker, also deleted ones [interfaces 11]", async () => {
-    const { code, stdout, stderr } = await covered("covered-*.ts", "--json", "--fail-under", "0.1");
+    const { code, stdout, stderr } = await runCovered("covered-*.ts", "--json", "--fail-under", "0.1");
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 passed")]);
     const { covered: seen, operations } = JSON.parse(stdout);
     const hits = operations
@@ -127,11 +127,11 @@ describe("the coverage of a command", () => {
   });
 
   it("fails with the command, and below the percentage [interfaces 11]", async () => {
-    const node = (...words: string[]) => runCommand(["coverage", ...words]);
-    const failing = await node("--", process.execPath, "-e", "process.exit(3)");
+    const runCoverage = (...words: string[]) => runCommand(["coverage", ...words]);
+    const failing = await runCoverage("--", process.execPath, "-e", "process.exit(3)");
     expect([failing.code, failing.stderr]).toEqual([1, expect.stringContaining("the command exited with 3")]);
     expect(failing.stdout).toMatch(/percent: 0 of \d+ documented outcomes/);
-    const little = await node("--fail-under", "90", "--", process.execPath, "-e", "0");
+    const little = await runCoverage("--fail-under", "90", "--", process.execPath, "-e", "0");
     expect([little.code, little.stderr]).toEqual([1, expect.stringMatching(/percent, below 90$/m)]);
     const nothing = await runCommand(["coverage", "--", "no-such-program"]);
     expect([nothing.code, nothing.stderr]).toEqual([

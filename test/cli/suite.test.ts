@@ -131,14 +131,14 @@ describe("suite", () => {
       { cwd },
     );
     const [first, second] = JSON.parse(stdout).scenarios;
-    const environment = (output: string) =>
+    const readEnvironment = (output: string) =>
       Object.fromEntries(
         output
           .trim()
           .split("\n")
           .map((line) => line.split(/=(.*)/s)),
       );
-    const { UNDERSTUDY_SANDBOX: name, ...rest } = environment(first.output);
+    const { UNDERSTUDY_SANDBOX: name, ...rest } = readEnvironment(first.output);
     expect(rest).toEqual({
       UNDERSTUDY_BASE_URL: `${url}/_s/${name}`,
       UNDERSTUDY_SUITE_FILE: expect.stringMatching(/suite\.json$/),
@@ -147,7 +147,7 @@ describe("suite", () => {
       UNDERSTUDY_URL: url,
       UNDERSTUDY_TOKEN: token,
     });
-    expect(environment(second.output)["UNDERSTUDY_SANDBOX"]).not.toBe(name);
+    expect(readEnvironment(second.output)["UNDERSTUDY_SANDBOX"]).not.toBe(name);
     const headers = { authorization: `Bearer ${token}` };
     expect(await (await fetch(`${url}/_control/sandboxes`, { headers })).json()).toMatchObject({
       total: 1,
@@ -313,14 +313,14 @@ describe("suite", () => {
       running.child.kill(signal);
       const { code, stderr } = await running.finished;
       expect([code, stderr]).toEqual([1, expect.stringContaining("interrupted")]);
-      const alive = (pid: number) => {
+      const isAlive = (pid: number) => {
         // A container without an init process keeps zombies, which count as ended.
         const state = existsSync(`/proc/${pid}/stat`)
           ? readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2]
           : "gone";
         return state !== "gone" && state !== "Z";
       };
-      await expect.poll(() => pids.map(alive)).toEqual([false, false]);
+      await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
       expect(await (await fetch(`${api.url}/_control/sandboxes`)).json()).toMatchObject({ total: 1 });
     },
   );

@@ -89,17 +89,17 @@ describe("understudy-sandbox/vitest", () => {
     const own = junit.slice(junit.indexOf('name="fails an assertion"'));
     const [testcase = ""] = own.split("</testcase>");
     expect(testcase).toMatch(/GET \/v1\/models -&gt; 401 AUTHENTICATION_REQUIRED \(auth\)/);
-    const attached = (name: string) =>
+    const readAttached = (name: string) =>
       testcase.match(new RegExp(`\\S*attachments/${name}-\\w+\\.\\w+`))?.[0] ?? "";
-    expect(readFileSync(attached("understudy-journal-txt"), "utf8")).toMatch(
+    expect(readFileSync(readAttached("understudy-journal-txt"), "utf8")).toMatch(
       /newest first:\n[^\n]+GET \/v1\/models -> 200 \(ok\)/,
     );
-    expect(readFileSync(attached("understudy-history-txt"), "utf8")).toMatch(/^History of sandbox sb-/);
-    const { log } = JSON.parse(readFileSync(attached("understudy-har"), "utf8"));
+    expect(readFileSync(readAttached("understudy-history-txt"), "utf8")).toMatch(/^History of sandbox sb-/);
+    const { log } = JSON.parse(readFileSync(readAttached("understudy-har"), "utf8"));
     expect(log.entries).toHaveLength(2);
-    const replayed = await runCommand(["replay", attached("understudy-bundle-json")]);
+    const replayed = await runCommand(["replay", readAttached("understudy-bundle-json")]);
     expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
-    expect(await readWorld(attached("understudy-sandbox-understudy"))).toHaveLength(2);
+    expect(await readWorld(readAttached("understudy-sandbox-understudy"))).toHaveLength(2);
     // Five files for each of six failing tests; the seventh never got a sandbox.
     expect(readdirSync(join(made.folder, "attachments"))).toHaveLength(30);
     expect(made.stderr).toMatch(/understudy replay \S*attachments\/understudy-bundle-json/);

@@ -129,20 +129,20 @@ describe("signature explain", () => {
   writeFileSync(file, text);
   const explain = (mine: string, ...more: string[]) =>
     runCommand(["signature", "explain", "--secret", SECRET, "--body", file, "--mine", mine, ...more]);
-  const signed = (key: string, bytes = text) =>
+  const signBytes = (key: string, bytes = text) =>
     `sha256=${createHmac("sha256", key).update(bytes).digest("hex")}`;
 
   it("names the inputs of the receiver's own digest, and what to change [interfaces 14]", async () => {
-    const { code, stdout } = await explain(signed(SECRET.slice(6)));
+    const { code, stdout } = await explain(signBytes(SECRET.slice(6)));
     expect(code).toBe(1);
     expect(stdout).toContain("the secret without its whsec_ prefix");
     expect(stdout).toContain("whsec_ included");
-    expect(stdout).toContain(signed(SECRET));
+    expect(stdout).toContain(signBytes(SECRET));
   });
 
   it("recognizes a timestamp that was joined to the body [interfaces 14]", async () => {
     const { stdout } = await explain(
-      signed(SECRET, `1700000000.${text}`),
+      signBytes(SECRET, `1700000000.${text}`),
       "--timestamp",
       "1700000000",
       "--json",
@@ -154,7 +154,7 @@ describe("signature explain", () => {
   });
 
   it("is exit 0 for a valid digest, and exit 2 for a missing file [interfaces 14]", async () => {
-    expect((await explain(signed(SECRET))).code).toBe(0);
+    expect((await explain(signBytes(SECRET))).code).toBe(0);
     const missing = ["signature", "explain", "--secret", "x", "--body", "none.json", "--mine", "y"];
     const { code, stderr } = await runCommand(missing);
     expect(code).toBe(2);
@@ -165,7 +165,16 @@ describe("signature explain", () => {
   it("reads a body from standard input that comes in pieces [interfaces 14]", async () => {
     // The body is far larger than the buffer of a pipe.
     const body = "x".repeat(4 * 1024 * 1024);
-    const words = ["signature", "explain", "--secret", SECRET, "--body", "-", "--mine", signed(SECRET, body)];
+    const words = [
+      "signature",
+      "explain",
+      "--secret",
+      SECRET,
+      "--body",
+      "-",
+      "--mine",
+      signBytes(SECRET, body),
+    ];
     const child = spawn(process.execPath, ["bin/understudy.js", ...words], {
       stdio: ["pipe", "pipe", "inherit"],
     });

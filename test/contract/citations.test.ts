@@ -8,14 +8,16 @@ import { listClauses } from "./clauses.mjs";
  */
 
 const ROOT = new URL("../../", import.meta.url);
-const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
+const readText = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
 const listFiles = (folder: string, kind: RegExp) =>
   readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
     .filter((file) => kind.test(file))
     .map((file) => `${folder}/${file}`);
 
 function listAnchors(page: string): Set<string> {
-  return new Set([...text(`docs/reference/${page}.md`).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!));
+  return new Set(
+    [...readText(`docs/reference/${page}.md`).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!),
+  );
 }
 
 const SECTIONS = listAnchors("service-api");
@@ -79,7 +81,7 @@ describe("a citation", () => {
     const lost = [...SOURCES, ...TESTS]
       .filter((file) => file !== "test/contract/citations.test.ts")
       .flatMap((file) => {
-        const source = text(file);
+        const source = readText(file);
         return [...findBrokenCitations(source), ...findBareNumbers(source.matchAll(COMMENT))].map(
           (one) => `${file}: ${one}`,
         );
@@ -89,21 +91,21 @@ describe("a citation", () => {
 
   it("in the guides leads to a shipped page", () => {
     const guides = ["README.md", "CONTRIBUTING.md", ...listFiles("docs", /\.md$/)];
-    expect(guides.flatMap((file) => findBrokenCitations(text(file)).map((one) => `${file}: ${one}`))).toEqual(
-      [],
-    );
+    expect(
+      guides.flatMap((file) => findBrokenCitations(readText(file)).map((one) => `${file}: ${one}`)),
+    ).toEqual([]);
   });
 
   it("in the scenarios and OpenAPI documents leads to a shipped page", () => {
     const scenarios = listFiles("scenarios", /\.yaml$/).flatMap((file) => {
-      const source = text(file);
+      const source = readText(file);
       return [...findBrokenCitations(source), ...findBareNumbers(source.matchAll(YAML_COMMENT))].map(
         (one) => `${file}: ${one}`,
       );
     });
     expect(scenarios).toEqual([]);
     for (const file of ["docs/openapi.json", "docs/control-api.json"]) {
-      const document = text(file);
+      const document = readText(file);
       const sections = [...document.matchAll(/"x-section": "([\dG.]+)"/g)].map(([, section]) => section!);
       expect(sections.filter((section) => !SECTIONS.has(section) && !ASSUMPTIONS.has(section))).toEqual([]);
       expect(findBrokenCitations(document), file).toEqual([]);
@@ -112,7 +114,7 @@ describe("a citation", () => {
 
   it("in a test's title leads to a shipped page", () => {
     const titles = TESTS.concat(SOURCES).flatMap((file) =>
-      [...text(file).matchAll(/\b(?:it|test|describe)(?:\.each\([^\n]*\))?\(\s*["`']([^"`'\n]+)/g)].map(
+      [...readText(file).matchAll(/\b(?:it|test|describe)(?:\.each\([^\n]*\))?\(\s*["`']([^"`'\n]+)/g)].map(
         ([, title]) => title!,
       ),
     );
@@ -122,7 +124,7 @@ describe("a citation", () => {
   });
 
   it("of a reliability goal names an existing program that shows it", () => {
-    const goals = text("docs/reference/quality.md")
+    const goals = readText("docs/reference/quality.md")
       .split("\n")
       .filter((line) => line.startsWith('| <a id="2.'));
     expect(goals).toHaveLength(17);
@@ -136,7 +138,7 @@ describe("a citation", () => {
   });
 
   it("leads to pages and decisions that the package contains", () => {
-    const { files } = JSON.parse(text("package.json")) as { files: string[] };
+    const { files } = JSON.parse(readText("package.json")) as { files: string[] };
     expect(files).toContain("docs");
     for (const page of ["service-api", "interfaces", "assumptions", "quality"]) {
       expect(existsSync(new URL(`docs/reference/${page}.md`, ROOT)), page).toBe(true);

@@ -77,14 +77,16 @@ describe("an answer of the control API is checked against its declaration", () =
   });
 
   it("is a defect if it is a refusal that is not declared [interfaces 11]", () => {
-    const refusal = (error: unknown) => checkRefusal(declare({}), error);
-    expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
-    expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();
-    expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(UndeclaredAnswer);
+    const checkError = (error: unknown) => checkRefusal(declare({}), error);
+    expect(checkError(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
+    expect(checkError(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();
+    expect(checkError(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(
+      UndeclaredAnswer,
+    );
     const odd = new Problem("unknown-record", { detail: "There is none.", extension: { size: 1 } as object });
-    expect(refusal(odd)).toBeInstanceOf(UndeclaredAnswer);
+    expect(checkError(odd)).toBeInstanceOf(UndeclaredAnswer);
     // Other errors are a 500 already.
-    expect(refusal(new TypeError("oh"))).toBeUndefined();
+    expect(checkError(new TypeError("oh"))).toBeUndefined();
   });
 
   it("is a defect also if a step before the handler refuses that way [interfaces 11]", async () => {

@@ -64,13 +64,13 @@ describe("a link in the docs", () => {
   it("leads from a packaged page to a packaged file", () => {
     const { files } = JSON.parse(readPage("package.json")) as { files: string[] };
     const always = ["README.md", "LICENSE", "package.json"];
-    const shipped = (file: string) =>
+    const readShipped = (file: string) =>
       [...always, ...files].some((entry) => file === entry || file.startsWith(`${entry}/`)) &&
       !files.includes(`!${file}`);
     const lost = listPages()
-      .filter(shipped)
+      .filter(readShipped)
       .flatMap((page) => findLinkedFiles(page).map((file) => ({ page, file })))
-      .filter(({ file }) => !shipped(file));
+      .filter(({ file }) => !readShipped(file));
     expect(lost).toEqual([]);
   });
 

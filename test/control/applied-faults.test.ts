@@ -9,7 +9,8 @@ beforeEach(async () => {
   await control("POST", "/reset");
 });
 
-const newest = async (): Promise<JournalEntry> => (await control("GET", "/journal?limit=1")).body.entries[0];
+const fetchNewest = async (): Promise<JournalEntry> =>
+  (await control("GET", "/journal?limit=1")).body.entries[0];
 
 describe("the journal's description of a fault", () => {
   it("says for a delay that the answer is the operation's own, also if that is a refusal [interfaces 4]", async () => {
@@ -19,11 +20,14 @@ describe("the journal's description of a fault", () => {
       effect: { delay: "20ms" },
     });
     await api.call("dan", "GET", "/v1/models");
-    expect((await newest()).fault).toEqual({ by: "inline/slow", delay_ms: 20, replaced: "nothing" });
+    expect((await fetchNewest()).fault).toEqual({ by: "inline/slow", delay_ms: 20, replaced: "nothing" });
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
-    expect(await newest()).toMatchObject({ decision: "access", fault: { by: "inline/slow", delay_ms: 20 } });
+    expect(await fetchNewest()).toMatchObject({
+      decision: "access",
+      fault: { by: "inline/slow", delay_ms: 20 },
+    });
     await api.call("ada", "GET", "/v1/models");
-    expect(await newest()).not.toHaveProperty("fault");
+    expect(await fetchNewest()).not.toHaveProperty("fault");
   });
 
   it.each([
@@ -33,7 +37,7 @@ describe("the journal's description of a fault", () => {
   ])("says that %o replaced the %s [interfaces 4]", async (effect, replaced, delay_ms) => {
     await control("POST", "/faults", { id: "one", match: { operation: "models.list" }, effect });
     await api.call("dan", "GET", "/v1/models").catch(() => {});
-    expect((await newest()).fault).toEqual({ by: "inline/one", delay_ms, replaced });
+    expect((await fetchNewest()).fault).toEqual({ by: "inline/one", delay_ms, replaced });
   });
 
   it("sums up the delays before and after the operation", async () => {
@@ -45,7 +49,7 @@ describe("the journal's description of a fault", () => {
         effect: { delay: "15ms" },
       });
     await api.call("dan", "GET", "/v1/models");
-    expect((await newest()).fault).toEqual({ by: "inline/second", delay_ms: 30, replaced: "nothing" });
+    expect((await fetchNewest()).fault).toEqual({ by: "inline/second", delay_ms: 30, replaced: "nothing" });
   });
 
   it("is the same for deliveries [interfaces 14]", async () => {

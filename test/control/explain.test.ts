@@ -71,21 +71,26 @@ describe("faults/explain", () => {
       code: "AUTHENTICATION_REQUIRED",
       principal: "usr_ada",
     });
-    const word = (rule: string, triggers: boolean, why: string, phase = "before") => ({
+    const makeWord = (rule: string, triggers: boolean, why: string, phase = "before") => ({
       rule,
       phase,
       triggers,
       why,
     });
     expect(body.rules).toEqual([
-      word("inline/wait", true, "it triggers on every call"),
-      word("inline/page", false, 'query page is not "2"'),
-      word("inline/hook", false, "it matches deliveries of events, not requests"),
-      word("inline/never", false, "its probability is 0"),
-      word("inline/dans", false, "principal is not usr_dan"),
-      word("inline/late", false, "it triggers after the change, which the request does not reach", "after"),
-      word("inline/other", false, "its match does not fit models.list"),
-      word("models-list-signed-out/signed-out", true, "it triggers on every call"),
+      makeWord("inline/wait", true, "it triggers on every call"),
+      makeWord("inline/page", false, 'query page is not "2"'),
+      makeWord("inline/hook", false, "it matches deliveries of events, not requests"),
+      makeWord("inline/never", false, "its probability is 0"),
+      makeWord("inline/dans", false, "principal is not usr_dan"),
+      makeWord(
+        "inline/late",
+        false,
+        "it triggers after the change, which the request does not reach",
+        "after",
+      ),
+      makeWord("inline/other", false, "its match does not fit models.list"),
+      makeWord("models-list-signed-out/signed-out", true, "it triggers on every call"),
     ]);
     const [route, fault, auth] = body.steps;
     expect(route).toEqual({ step: "route", outcome: "passes", says: "GET /v1/models is models.list" });
@@ -162,7 +167,7 @@ describe("faults/explain", () => {
     await arm(name, { id: "hold-behind", match, effect: { hold: true } });
     await arm(name, { id: "delay-behind", match, effect: { delay: "1ms" } });
     await arm(name, { id: "both", match, effect: { delay: "1ms", hold: true } });
-    const why = async (request: object) => {
+    const explainRequest = async (request: object) => {
       const { body } = await explain(name, request);
       const skipped = body.rules.filter(({ triggers }: { triggers: boolean }) => !triggers);
       return Object.fromEntries(skipped.map((one: { rule: string; why: string }) => [one.rule, one.why]));
@@ -172,8 +177,8 @@ describe("faults/explain", () => {
       "inline/hold-behind": "an earlier rule decided, or held the request",
       "inline/answer-behind": "an earlier rule decided",
     };
-    expect(await why(MODELS)).toEqual(expected);
-    expect(await why({ ...MODELS, headers: { "X-Sandbox-Delay": "5" } })).toEqual({
+    expect(await explainRequest(MODELS)).toEqual(expected);
+    expect(await explainRequest({ ...MODELS, headers: { "X-Sandbox-Delay": "5" } })).toEqual({
       ...expected,
       "inline/delay-behind": "the request sets its delay itself, which takes precedence",
     });

@@ -64,20 +64,20 @@ describe("journal", () => {
     await listModels(name);
     await control("POST", `/${name}/clock/advance`, { by: "1m" });
     await api.call(undefined, "GET", `/_s/${name}/v1/nothing`);
-    const statuses = async (query: string) => {
+    const listStatuses = async (query: string) => {
       const { body } = await control("GET", `/${name}/journal?${query}`);
       expect(body.total).toBeGreaterThanOrEqual(body.entries.length);
       return body.entries.map(({ status }: { status: number }) => status);
     };
-    expect(await statuses("")).toEqual([404, 200, 403, 422, 200]);
-    expect(await statuses("operation=departments.reparent")).toEqual([403, 422, 200]);
-    expect(await statuses("operation=models.*")).toEqual([200]);
-    expect(await statuses("status=422")).toEqual([422]);
-    expect(await statuses("status=4xx&limit=2")).toEqual([404, 403]);
-    expect(await statuses("code=INSUFFICIENT_PERMISSIONS")).toEqual([403]);
-    expect(await statuses("method=get")).toEqual([404, 200]);
-    expect(await statuses("path=/v1/organizations/**")).toEqual([403, 422, 200]);
-    expect(await statuses(`since=${encodeURIComponent("2026-03-15T12:00:30Z")}`)).toEqual([404]);
+    expect(await listStatuses("")).toEqual([404, 200, 403, 422, 200]);
+    expect(await listStatuses("operation=departments.reparent")).toEqual([403, 422, 200]);
+    expect(await listStatuses("operation=models.*")).toEqual([200]);
+    expect(await listStatuses("status=422")).toEqual([422]);
+    expect(await listStatuses("status=4xx&limit=2")).toEqual([404, 403]);
+    expect(await listStatuses("code=INSUFFICIENT_PERMISSIONS")).toEqual([403]);
+    expect(await listStatuses("method=get")).toEqual([404, 200]);
+    expect(await listStatuses("path=/v1/organizations/**")).toEqual([403, 422, 200]);
+    expect(await listStatuses(`since=${encodeURIComponent("2026-03-15T12:00:30Z")}`)).toEqual([404]);
     for (const [field, query] of [
       ["operation", "operation=departmets.reparent"],
       ["status", "status=abc"],

@@ -50,9 +50,9 @@ describe("the console's stream of a sandbox", () => {
     await api.call("ada", "POST", "/webhooks", hook);
     const stream = await EventStream.open(api, "dan", LIVE);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const journal = () => api.call(undefined, "GET", LIVE.replace("live", "journal?kind=delivery"));
+    const fetchJournal = () => api.call(undefined, "GET", LIVE.replace("live", "journal?kind=delivery"));
     const [attempt] = await eventually(async () => {
-      const { entries } = (await journal()).body;
+      const { entries } = (await fetchJournal()).body;
       expect(entries).toHaveLength(1);
       return entries;
     });
@@ -109,19 +109,19 @@ describe("the console's stream of a sandbox", () => {
     const stream = await EventStream.open(api, "dan", LIVE);
     await stream.waitForCount(1);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const all = () => stream.events.flatMap(({ data }) => data.history);
+    const listHistory = () => stream.events.flatMap(({ data }) => data.history);
     // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-    const lines = () => stream.events.flatMap(({ data }) => data.requests) as any[];
-    await expect.poll(() => lines().length).toBe(1);
-    await expect.poll(() => all().length).toBeGreaterThan(0);
-    const [entry] = all();
-    expect(entry).toMatchObject({ kind: "request", undone: false, kept: true, request: lines()[0].id });
-    expect(lines()[0].history).toBe(entry.id);
+    const listLines = () => stream.events.flatMap(({ data }) => data.requests) as any[];
+    await expect.poll(() => listLines().length).toBe(1);
+    await expect.poll(() => listHistory().length).toBeGreaterThan(0);
+    const [entry] = listHistory();
+    expect(entry).toMatchObject({ kind: "request", undone: false, kept: true, request: listLines()[0].id });
+    expect(listLines()[0].history).toBe(entry.id);
     await api.call(undefined, "POST", `/_control/sandboxes/default/history/${entry.id}/rewind`);
     await expect
-      .poll(() => all().filter(({ id, undone }) => id === entry.id && undone).length)
+      .poll(() => listHistory().filter(({ id, undone }) => id === entry.id && undone).length)
       .toBeGreaterThan(0);
-    expect(all().some(({ kind }) => kind === "restore")).toBe(true);
+    expect(listHistory().some(({ kind }) => kind === "restore")).toBe(true);
     // A new reader gets the same events immediately.
     const other = await EventStream.open(api, "dan", LIVE, stream.events.at(-1)!.id);
     const [first] = await other.waitForCount(1);

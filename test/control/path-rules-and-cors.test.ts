@@ -203,23 +203,23 @@ describe("a rule on a path outside the contract", () => {
 
 describe("the coverage of all sandboxes", () => {
   it("includes deleted sandboxes and reported outcomes [interfaces 11]", async () => {
-    const all = async () => (await api.call(undefined, "GET", "/_control/coverage")).body;
+    const fetchCoverage = async () => (await api.call(undefined, "GET", "/_control/coverage")).body;
     interface Matrix {
       operations: { operation: string; outcomes: { status: number; hits: number }[] }[];
     }
-    const hits = ({ operations }: Matrix, operation: string, status: number): number =>
+    const countHits = ({ operations }: Matrix, operation: string, status: number): number =>
       operations.find((row) => row.operation === operation)!.outcomes.find((one) => one.status === status)!
         .hits;
-    const before = hits(await all(), "models.list", 200);
+    const before = countHits(await fetchCoverage(), "models.list", 200);
     const [one, two] = [await createSandbox(), await createSandbox()];
     await api.call("dan", "GET", `/_s/${one}/v1/models`);
     await api.call("dan", "GET", `/_s/${two}/v1/models`);
     await control("DELETE", `/${one}`);
-    expect(hits(await all(), "models.list", 200)).toBe(before + 2);
+    expect(countHits(await fetchCoverage(), "models.list", 200)).toBe(before + 2);
     const other = (await control("GET", `/${two}/coverage`)).body;
     const sum = await api.call(undefined, "POST", "/_control/coverage", other);
-    expect([sum.status, hits(sum.body, "models.list", 200)]).toEqual([200, before + 3]);
-    expect(hits(await all(), "models.list", 200)).toBe(before + 3);
+    expect([sum.status, countHits(sum.body, "models.list", 200)]).toEqual([200, before + 3]);
+    expect(countHits(await fetchCoverage(), "models.list", 200)).toBe(before + 3);
     const [row] = other.operations;
     const wrong = await api.call(undefined, "POST", "/_control/coverage", {
       ...other,
@@ -237,7 +237,7 @@ describe("the coverage of all sandboxes", () => {
 
 describe("a request from a page of another origin [G30]", () => {
   const origin = "https://app.example.test";
-  const preflight = (name: string, asked: string) =>
+  const sendPreflight = (name: string, asked: string) =>
     fetch(`${api.url}/_s/${name}/v1/models`, {
       method: "OPTIONS",
       headers: { origin, "access-control-request-method": "GET", "access-control-request-headers": asked },
@@ -245,7 +245,7 @@ describe("a request from a page of another origin [G30]", () => {
 
   it("may have the headers of cors_headers in addition to the API's own, and any with * [interfaces 11]", async () => {
     const named = await createSandbox({ cors_origins: [origin], cors_headers: ["X-Trace"] });
-    const allowed = (await preflight(named, "x-other")).headers
+    const allowed = (await sendPreflight(named, "x-other")).headers
       .get("access-control-allow-headers")!
       .split(", ");
     expect([allowed.includes("X-Trace"), allowed.includes("api-key"), allowed.includes("x-other")]).toEqual([
@@ -254,17 +254,17 @@ describe("a request from a page of another origin [G30]", () => {
       false,
     ]);
     const any = await createSandbox({ cors_origins: [origin], cors_headers: ["*"] });
-    expect((await preflight(any, "x-other,x-more")).headers.get("access-control-allow-headers")).toMatch(
+    expect((await sendPreflight(any, "x-other,x-more")).headers.get("access-control-allow-headers")).toMatch(
       /api-key.*, x-other,x-more$/,
     );
     const foreign = await createSandbox({ cors_headers: ["*"] });
-    expect((await preflight(foreign, "x-other")).headers.get("access-control-allow-headers")).toBeNull();
+    expect((await sendPreflight(foreign, "x-other")).headers.get("access-control-allow-headers")).toBeNull();
   });
 
   it("may have credentials with cors_credentials, from allowed origins only [interfaces 11]", async () => {
     const name = await createSandbox({ cors_origins: [origin], cors_credentials: true });
     const answer = await fetch(`${api.url}/_s/${name}/v1/models`, { headers: { origin } });
-    for (const { headers } of [await preflight(name, ""), answer])
+    for (const { headers } of [await sendPreflight(name, ""), answer])
       expect([
         headers.get("access-control-allow-credentials"),
         headers.get("access-control-allow-origin"),
@@ -274,7 +274,7 @@ describe("a request from a page of another origin [G30]", () => {
     });
     expect(other.headers.get("access-control-allow-credentials")).toBeNull();
     const off = await createSandbox({ cors_origins: [origin] });
-    expect((await preflight(off, "")).headers.get("access-control-allow-credentials")).toBeNull();
+    expect((await sendPreflight(off, "")).headers.get("access-control-allow-credentials")).toBeNull();
   });
 
   it("is not affected by an invalid header name, which is refused [interfaces 11]", async () => {
@@ -301,16 +301,16 @@ describe("start --delay", () => {
 
   it("draws percentiles from the seed, so that a reset repeats the delays [interfaces 11]", async () => {
     const slow = await startReference({ delay: { p50: 2, p99: 20 } });
-    const drawn = async () => {
+    const drawAnswers = async () => {
       const reasons: string[] = [];
       for (let i = 0; i < 4; i++) await slow.call("dan", "GET", "/v1/models");
       const { body } = await slow.call(undefined, "GET", "/_control/sandboxes/default/journal");
       for (const entry of body.entries) reasons.push(entry.reasons.at(-1));
       return reasons;
     };
-    const first = await drawn();
+    const first = await drawAnswers();
     await slow.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
-    expect(await drawn()).toEqual(first);
+    expect(await drawAnswers()).toEqual(first);
     expect(new Set(first).size).toBeGreaterThan(1);
     await slow.close();
   });

@@ -13,7 +13,7 @@ type Call = readonly [method: string, path: string, body?: unknown, headers?: Re
 
 const S = "/_control/sandboxes/mine";
 const TOKEN = { authorization: "Bearer a-token-of-tests" };
-const long = (length: number) => "x".repeat(length);
+const makeText = (length: number) => "x".repeat(length);
 
 const CALLS: Readonly<Record<string, readonly Call[]>> = {
   "paths and names": [
@@ -44,8 +44,8 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", `${S}/history/h_999/rewind`, {}],
     ["GET", `${S}/deliveries/del_okk`],
     ["GET", `${S}/deliveries/zzz`],
-    ["GET", `/_control/sandboxes/${long(300)}`],
-    ["GET", `/_control/${long(300)}`],
+    ["GET", `/_control/sandboxes/${makeText(300)}`],
+    ["GET", `/_control/${makeText(300)}`],
   ],
   "queries and bodies": [
     ["GET", `${S}?nowhere=1`],
@@ -70,7 +70,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", `${S}/bundle`, "{}", { "content-type": "text/plain" }],
     ["DELETE", `${S}/journal`, "{", { "content-type": "application/json" }],
     ["POST", `${S}/faults`, `{"effect":{"body":[${"0,".repeat(250_000)}0]}}`],
-    ["PATCH", S, { settings: { preview: long(2100) } }],
+    ["PATCH", S, { settings: { preview: makeText(2100) } }],
   ],
   sandboxes: [
     ["POST", "/_control/sandboxes", { name: "mine" }],
@@ -115,7 +115,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", `${S}/snapshots`, { name: "before" }],
     ["POST", `${S}/snapshots`, { name: "now" }],
     ["POST", `${S}/snapshots`, { name: "a b" }],
-    ["POST", `${S}/snapshots`, { name: long(64) }],
+    ["POST", `${S}/snapshots`, { name: makeText(64) }],
     ["PUT", `${S}/snapshots/now`, {}],
     ["PUT", `${S}/snapshots/other`, { format: "zip" }],
     ["PUT", `${S}/snapshots/other`, { format: "understudy-snapshot", version: 99 }],
@@ -285,7 +285,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", `${S}/receivers`, { answers: [200, { status: 200, delay: "soon" }] }],
     ["POST", `${S}/receivers`, { answers: ["hang", "hung"] }],
     ["POST", `${S}/receivers`, { secret: "" }],
-    ["POST", `${S}/receivers`, { secret: long(1001) }],
+    ["POST", `${S}/receivers`, { secret: makeText(1001) }],
     ["PATCH", `${S}/receivers/RECEIVER`, { answers: [{ status: 200, delay: "soon" }] }],
     ["PATCH", `${S}/receivers/zzz`, {}],
     ["POST", `${S}/receivers/RECEIVER/forwarded/zzz`, {}],

@@ -82,9 +82,10 @@ function listReferences(schema: object, record: object): References {
 function listRemains(after: Root, gone: ReadonlySet<string>): string[] {
   const found: string[] = [];
   // Some records have the id of their owner, which may still exist.
-  const lives = (id: string) => COLLECTIONS.some(({ name }) => after.tables.get(name)!.get(id) !== undefined);
+  const isStored = (id: string) =>
+    COLLECTIONS.some(({ name }) => after.tables.get(name)!.get(id) !== undefined);
   const all = new Set([...gone].map((key) => key.slice(key.indexOf(" ") + 1)));
-  const ids = new Set([...all].filter((id) => !lives(id)));
+  const ids = new Set([...all].filter((id) => !isStored(id)));
   for (const collection of COLLECTIONS) {
     // Logs and sent emails may mention deleted records.
     const remembers = collection.prefix === "log_" || collection.name === "_emails";
@@ -118,7 +119,7 @@ describe("a deletion", () => {
         findReferences(schema).some(({ owned }) => owned) && root.tables.get(name)!.size === 0,
     );
     expect(idle.map(({ name }) => name)).toEqual([]);
-    const kinds = COLLECTIONS.filter(({ name, timer }) => timer !== undefined && owns(name, timer));
+    const kinds = COLLECTIONS.filter(({ name, timer }) => timer !== undefined && ownsRecord(name, timer));
     expect(kinds.map(({ name }) => name)).toEqual(
       COLLECTIONS.filter(({ timer }) => timer !== undefined).map(({ name }) => name),
     );
@@ -159,23 +160,23 @@ describe("a deletion", () => {
 });
 
 describe("a new record with the id of a deleted one", () => {
-  const state = (world: FreshWorld, method: string, path: string, body?: unknown) =>
+  const callState = (world: FreshWorld, method: string, path: string, body?: unknown) =>
     world.control(method, `/state/${path}`, body);
-  const tracks = (world: FreshWorld, headers: Record<string, string>) =>
+  const listTracks = (world: FreshWorld, headers: Record<string, string>) =>
     world.call("/v1/music/org_acme/collections/mcoll_empty/tracks", "GET", { headers });
 
   it("has no session, renewal or spent rate of the deleted API key [G37, G01, G07]", async () => {
     const world = await FreshWorld.create(api);
     const { body: grant } = await world.call("/v1/auth/token", "POST", { who: "dan" });
     const bearer = { authorization: `Bearer ${grant.access_token}` };
-    expect((await tracks(world, bearer)).status).toBe(200);
-    const { body: key } = await state(world, "GET", "api_keys/apikey_dan");
-    await state(world, "DELETE", "api_keys/apikey_dan");
-    await state(world, "POST", "api_keys", key);
-    expect((await tracks(world, bearer)).status).toBe(401);
+    expect((await listTracks(world, bearer)).status).toBe(200);
+    const { body: key } = await callState(world, "GET", "api_keys/apikey_dan");
+    await callState(world, "DELETE", "api_keys/apikey_dan");
+    await callState(world, "POST", "api_keys", key);
+    expect((await listTracks(world, bearer)).status).toBe(401);
     const renewal = { body: { refresh_token: grant.refresh_token } };
     expect((await world.call("/v1/auth/refresh", "POST", renewal)).status).toBe(401);
-    const fresh = await tracks(world, { "api-key": key.key });
+    const fresh = await listTracks(world, { "api-key": key.key });
     expect([fresh.status, fresh.headers.get("x-ratelimit-remaining")]).toEqual([200, "999"]);
     await world.delete();
   });
@@ -183,11 +184,11 @@ describe("a new record with the id of a deleted one", () => {
   it("has no members, spending, webhooks, links or uploads of the deleted organization [G37]", async () => {
     const world = await FreshWorld.create(api);
     const upload = await world.upload(5);
-    const { body: organization } = await state(world, "GET", "organizations/org_acme");
-    await state(world, "DELETE", "organizations/org_acme");
+    const { body: organization } = await callState(world, "GET", "organizations/org_acme");
+    await callState(world, "DELETE", "organizations/org_acme");
     const { world: present } = api.understudy.sandboxes.get(world.name)!;
     expect(present.listPending().filter(({ kind }) => kind !== "lease")).toEqual([]);
-    await state(world, "POST", "organizations", organization);
+    await callState(world, "POST", "organizations", organization);
     const eve = { who: "eve" as const, params: { org_id: "org_acme" } };
     expect((await world.call("/v1/analytics/usage/limits/{org_id}", "GET", eve)).status).toBe(403);
     const { path, query } = upload;
@@ -205,7 +206,7 @@ describe("a new record with the id of a deleted one", () => {
       "messages",
       "tracks",
     ]) {
-      const { items } = (await state(world, "GET", `${name}?limit=100`)).body;
+      const { items } = (await callState(world, "GET", `${name}?limit=100`)).body;
       expect(
         items.filter((item: object) => JSON.stringify(item).includes("org_acme")),
         name,
@@ -219,13 +220,13 @@ describe("a new record with the id of a deleted one", () => {
     const path = `${world.prefix}/v1/meeting-buddy/sessions/mbsess_live/transcripts/stream`;
     const open = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
     const whole = open.text();
-    const { body: session } = await state(world, "GET", "meeting_sessions/mbsess_live");
-    await state(world, "DELETE", "meeting_sessions/mbsess_live");
+    const { body: session } = await callState(world, "GET", "meeting_sessions/mbsess_live");
+    await callState(world, "DELETE", "meeting_sessions/mbsess_live");
     expect(await whole).toContain("data:");
     const refused = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
     expect(refused.status).toBe(404);
-    await state(world, "POST", "meeting_sessions", session);
-    await state(world, "PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
+    await callState(world, "POST", "meeting_sessions", session);
+    await callState(world, "PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
     const stream = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
     expect(await stream.text()).not.toContain("data:");
     await world.delete();
@@ -233,11 +234,11 @@ describe("a new record with the id of a deleted one", () => {
 
   it("inherits nothing as a transcript entry: its stream sends it once, at its new position [G37, G16]", async () => {
     const world = await FreshWorld.create(api);
-    const { items } = (await state(world, "GET", "meeting_transcripts?session_id=mbsess_standup&limit=1"))
+    const { items } = (await callState(world, "GET", "meeting_transcripts?session_id=mbsess_standup&limit=1"))
       .body;
     const [{ transcript_id }] = items;
-    await state(world, "DELETE", `meeting_transcripts/${transcript_id}`);
-    await state(world, "POST", "meeting_transcripts", { ...items[0], text: "Said anew." });
+    await callState(world, "DELETE", `meeting_transcripts/${transcript_id}`);
+    await callState(world, "POST", "meeting_transcripts", { ...items[0], text: "Said anew." });
     const stream = await world.call("/v1/meeting-buddy/sessions/mbsess_standup/transcripts/stream", "GET", {
       who: "dan",
     });
@@ -247,7 +248,7 @@ describe("a new record with the id of a deleted one", () => {
   });
 });
 
-function owns(name: string, kind: string): boolean {
+function ownsRecord(name: string, kind: string): boolean {
   const ids = open();
   const table = root.tables.get(name)!;
   return [...ids.all(timers)].some((timer) => timer.kind === kind && table.get(timer.key ?? timer.subject));

@@ -236,7 +236,7 @@ describe("a replay", () => {
   it("of a rewound sandbox gives the same bytes, with the rewind as a step [interfaces 4]", async () => {
     const api = await start({ clock: { mode: "frozen", now: Date.parse(EPOCH) } });
     const control = (path: string, body?: unknown) => api.control("POST", path, body);
-    const newest = async (kind: string) => {
+    const fetchNewest = async (kind: string) => {
       const path = `/_control/sandboxes/default/history?kind=${kind}&limit=1`;
       return (await api.call(undefined, "GET", path)).body.entries[0].id as string;
     };
@@ -245,7 +245,7 @@ describe("a replay", () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await control("/clock/advance", { by: "1h" });
     await api.call("ada", "POST", "/v1/threads", { title: "after an hour" });
-    expect((await control(`/history/${await newest("request")}/rewind`)).status).toBe(200);
+    expect((await control(`/history/${await fetchNewest("request")}/rewind`)).status).toBe(200);
     await api.call("ada", "POST", "/v1/threads", { title: "another" });
     expect((await control(`/history/h_2/rewind`, { to: "before" })).status).toBe(200);
     await api.call("ada", "GET", "/v1/threads");
@@ -390,12 +390,12 @@ describe("a replay", () => {
     writeFileSync(broken!, "rules: [{match: {operation: nowhere}, effect: {status: 500}}]\n");
     writeFileSync(outage!, "rules: [{match: {operation: models.list}, effect: {status: 503}}]\n");
     const api = await start({ scenariosFolder });
-    const asking = (name: string) =>
+    const askAs = (name: string) =>
       api.call("dan", "GET", "/v1/models", undefined, { "x-sandbox-fault": name });
-    expect((await asking("broken")).status).toBe(400);
-    expect((await asking("RESOURCE_NOT_FOUND")).status).toBe(400);
+    expect((await askAs("broken")).status).toBe(400);
+    expect((await askAs("RESOURCE_NOT_FOUND")).status).toBe(400);
     expect((await api.control("PUT", "/scenarios/active", { names: ["broken"] })).status).toBe(422);
-    expect((await asking("outage")).status).toBe(503);
+    expect((await askAs("outage")).status).toBe(503);
     const bundle = await api.bundle();
     expect(bundle.scenarios.map(({ name }) => name)).toEqual(["outage"]);
     expect(await replayBundle(bundle)).toEqual({ requests: 2, control_calls: 0 });
@@ -536,8 +536,8 @@ describe("a replay", () => {
       const { entries } = (await control("GET", "/history?kind=request")).body;
       expect((await control("POST", `/history/${entries[0].id}/rewind`, { to })).status).toBe(200);
       await call("ada", "DELETE", "/v1/threads/thread_ada");
-      const attempts = () => control("GET", "/history?kind=delivery");
-      await expect.poll(async () => (await attempts()).body.total).toBeGreaterThan(0);
+      const listAttempts = () => control("GET", "/history?kind=delivery");
+      await expect.poll(async () => (await listAttempts()).body.total).toBeGreaterThan(0);
       await call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
       const { id } = (await control("GET", "/history")).body.entries.at(-2);
       expect((await control("POST", `/history/${id}/rewind`)).status).toBe(200);

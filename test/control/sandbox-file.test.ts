@@ -261,7 +261,7 @@ describe("a sandbox as a file", () => {
     const flipped = file.slice();
     flipped[flipped.length >> 1]! ^= 0xff;
     // biome-ignore lint/suspicious/noExplicitAny: a file that is not as it should be
-    const changed = (change: (value: any) => unknown) => {
+    const changeFile = (change: (value: any) => unknown) => {
       const value = JSON.parse(gunzipSync(file).toString());
       return new Uint8Array(gzipSync(JSON.stringify(change(value) ?? value)));
     };
@@ -274,16 +274,16 @@ describe("a sandbox as a file", () => {
       ["another document", new Uint8Array(gzipSync('{"format":"understudy-bundle"}')), "was not written by"],
       [
         "newer",
-        changed((value) => ({ ...value, version: 99, understudy: "9.0.0" })),
+        changeFile((value) => ({ ...value, version: 99, understudy: "9.0.0" })),
         "has version 99, written by Understudy 9.0.0; this one reads up to version 1",
       ],
-      ["without a version", changed(({ version: _version, ...value }) => value), "was not written by"],
-      ["without a name", changed(({ name: _name, ...value }) => value), "was not written by"],
-      ["with another name", changed((value) => ({ ...value, name: 5 })), "was not written by"],
-      ["without a part", changed(({ content: _content, ...value }) => value), "does not hold a sandbox"],
+      ["without a version", changeFile(({ version: _version, ...value }) => value), "was not written by"],
+      ["without a name", changeFile(({ name: _name, ...value }) => value), "was not written by"],
+      ["with another name", changeFile((value) => ({ ...value, name: 5 })), "was not written by"],
+      ["without a part", changeFile(({ content: _content, ...value }) => value), "does not hold a sandbox"],
       [
         "with another collection",
-        changed((value) => {
+        changeFile((value) => {
           value.content.saved.present.tables.nowhere = { put: [], removed: [] };
           return value;
         }),
@@ -291,7 +291,7 @@ describe("a sandbox as a file", () => {
       ],
       [
         "of own operations",
-        changed((value) => {
+        changeFile((value) => {
           value.content.operations = [{ source: "our api.ts", sha256: "0123456789abcdef" }];
           return value;
         }),

@@ -9,12 +9,12 @@ afterAll(() => api.close());
 
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control${path}`, body, { "content-type": "application/json" });
-const sandboxes = (method: string, path: string, body?: unknown) =>
+const callSandboxes = (method: string, path: string, body?: unknown) =>
   control(method, `/sandboxes${path}`, body);
 let made = 0;
 async function createSandbox(body: object = {}): Promise<string> {
   const name = `test-${++made}`;
-  expect((await sandboxes("POST", "", { name, ...body })).status).toBe(201);
+  expect((await callSandboxes("POST", "", { name, ...body })).status).toBe(201);
   return name;
 }
 const reparent = (prefix: string, to: string | null, headers = {}) =>
@@ -26,21 +26,21 @@ const reparent = (prefix: string, to: string | null, headers = {}) =>
     headers,
   );
 const getParent = async (name: string) =>
-  (await sandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
+  (await callSandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
 
 describe("a body with very many values", () => {
   it("is refused by their number before it is checked, unless it is a snapshot [interfaces 4]", async () => {
-    const many = (name: string) => `{"${name}":[${"0,".repeat(250_000)}0]}`;
+    const makeLongList = (name: string) => `{"${name}":[${"0,".repeat(250_000)}0]}`;
     for (const [path, field] of [
       ["/default/receivers", "answers"],
       ["/default/reset", "fixture"],
       ["/default/faults", "match"],
     ] as const) {
-      const { status, body } = await sandboxes("POST", path, many(field));
+      const { status, body } = await callSandboxes("POST", path, makeLongList(field));
       expect([status, body.type.split(":").at(-1)]).toEqual([422, "invalid-json"]);
       expect(body.detail).toBe("The document has more than 250000 keys and list entries.");
     }
-    const snapshot = await sandboxes("PUT", "/default/snapshots/large", many("world"));
+    const snapshot = await callSandboxes("PUT", "/default/snapshots/large", makeLongList("world"));
     expect([snapshot.status, snapshot.body.field]).toEqual([422, "format"]);
   });
 });
@@ -77,7 +77,7 @@ describe("the address of a sandbox", () => {
       expect(answer.headers.get("x-sandbox-decision")).toBe("unknown-sandbox");
       expect(answer.body.error).toBe("unknown sandbox");
     }
-    const answer = await sandboxes("GET", "/defaul");
+    const answer = await callSandboxes("GET", "/defaul");
     expect(answer.status).toBe(404);
     expect(answer.headers.get("content-type")).toBe("application/problem+json");
     expect(answer.body).toMatchObject({
@@ -101,7 +101,7 @@ describe("sandboxes", () => {
   });
 
   it("are shown in full when created, and have a base URL for any client [interfaces 4]", async () => {
-    const answer = await sandboxes("POST", "", {
+    const answer = await callSandboxes("POST", "", {
       name: "whole",
       seed: 7,
       clock: { mode: "frozen", now: "2026-05-01T08:00:00+02:00" },
@@ -125,15 +125,15 @@ describe("sandboxes", () => {
       counts: { organizations: 4, users: 9, api_keys: 12, departments: 8 },
     });
     expect(Date.parse(answer.body.created_at)).toBeGreaterThan(Date.parse("2020-01-01"));
-    expect((await sandboxes("GET", "/whole")).body).toEqual(answer.body);
+    expect((await callSandboxes("GET", "/whole")).body).toEqual(answer.body);
     const v2 = await fetch(`${answer.body.base_url}/v2/models`, { headers: { "api-key": KEYS.ada } });
     expect(v2.status, "v2_models is off").toBe(404);
   });
 
   it("get a name if none is given, and are listed in order [interfaces 4]", async () => {
-    const { body } = await sandboxes("POST", "");
+    const { body } = await callSandboxes("POST", "");
     expect(body.name).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/);
-    const list = await sandboxes("GET", "");
+    const list = await callSandboxes("GET", "");
     expect(list.body.total).toBe(list.body.items.length);
     expect(list.body.items[0].name).toBe("default");
     expect(list.body.items.at(-1).name).toBe(body.name);
@@ -142,7 +142,7 @@ describe("sandboxes", () => {
   it("are refused with 409 for a name in use [interfaces 4]", async () => {
     const name = await createSandbox();
     for (const path of ["", `/${name}/fork`]) {
-      const answer = await sandboxes("POST", path, { name });
+      const answer = await callSandboxes("POST", path, { name });
       expect(answer.status).toBe(409);
       expect(answer.headers.get("content-type")).toBe("application/problem+json");
     }
@@ -204,7 +204,7 @@ describe("sandboxes", () => {
   );
 
   it("are refused with the nearest known word [interfaces 4]", async () => {
-    const wrong = await sandboxes("POST", "", { settings: { proccessing_seconds: 3 } });
+    const wrong = await callSandboxes("POST", "", { settings: { proccessing_seconds: 3 } });
     expect(wrong.body).toMatchObject({ field: "settings.proccessing_seconds", hint: "processing_seconds" });
     expect(wrong.body.detail).toContain('Did you mean "processing_seconds"?');
   });
@@ -215,18 +215,18 @@ describe("sandboxes", () => {
       users: [{ id: "usr_solo", memberships: { org_solo: "owner" } }],
     };
     const name = await createSandbox({ fixture });
-    const fork = await sandboxes("POST", `/${name}/fork`, { name: `${name}-fork` });
+    const fork = await callSandboxes("POST", `/${name}/fork`, { name: `${name}-fork` });
     expect(fork.status).toBe(201);
     for (const sandbox of [name, `${name}-fork`]) {
-      await sandboxes("POST", `/${sandbox}/state/users`, {});
-      const reset = await sandboxes("POST", `/${sandbox}/reset`);
+      await callSandboxes("POST", `/${sandbox}/state/users`, {});
+      const reset = await callSandboxes("POST", `/${sandbox}/reset`);
       expect([reset.status, reset.body.counts.users, reset.body.counts.organizations]).toEqual([200, 1, 1]);
     }
   });
 
   it("change their settings by PATCH, and none if one is wrong [interfaces 4]", async () => {
     const name = await createSandbox();
-    const changed = await sandboxes("PATCH", `/${name}`, {
+    const changed = await callSandboxes("PATCH", `/${name}`, {
       settings: { rate_headers: "plain", preview: false },
     });
     expect([changed.status, changed.body.settings.rate_headers, changed.body.settings.preview]).toEqual([
@@ -234,35 +234,35 @@ describe("sandboxes", () => {
       "plain",
       "off",
     ]);
-    const refused = await sandboxes("PATCH", `/${name}`, {
+    const refused = await callSandboxes("PATCH", `/${name}`, {
       settings: { rate_headers: "both", csv_formulas: "run" },
     });
     expect([refused.status, refused.body.field]).toEqual([422, "settings.csv_formulas"]);
-    expect((await sandboxes("GET", `/${name}`)).body.settings.rate_headers).toBe("plain");
-    expect((await sandboxes("PATCH", `/${name}`, {})).body.field).toBe("settings");
+    expect((await callSandboxes("GET", `/${name}`)).body.settings.rate_headers).toBe("plain");
+    expect((await callSandboxes("PATCH", `/${name}`, {})).body.field).toBe("settings");
   });
 
   it("end by DELETE, except default, which is reset [interfaces 4]", async () => {
     const name = await createSandbox();
-    expect((await sandboxes("DELETE", `/${name}`)).status).toBe(204);
-    expect((await sandboxes("GET", `/${name}`)).status).toBe(404);
+    expect((await callSandboxes("DELETE", `/${name}`)).status).toBe(204);
+    expect((await callSandboxes("GET", `/${name}`)).status).toBe(404);
     expect((await api.call("ada", "GET", `/_s/${name}/v1/models`)).headers.get("x-sandbox-decision")).toBe(
       "unknown-sandbox",
     );
     await reparent("", "dept_ml");
-    expect((await sandboxes("DELETE", "/default")).status).toBe(204);
+    expect((await callSandboxes("DELETE", "/default")).status).toBe(204);
     expect(await getParent("default")).toBe("dept_acme");
   });
 
   it("answer 405 with the methods of a known path [interfaces 4]", async () => {
-    const answer = await sandboxes("PUT", "/default");
+    const answer = await callSandboxes("PUT", "/default");
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, PATCH, DELETE"]);
     expect((await control("GET", "/sandboxs")).status).toBe(404);
     expect((await api.call(undefined, "GET", "/_elsewhere")).body.detail).toContain("/_control");
   });
 
   it("refuse unknown query keys [interfaces 4]", async () => {
-    expect((await sandboxes("GET", "/default?verbose=1")).body).toMatchObject({
+    expect((await callSandboxes("GET", "/default?verbose=1")).body).toMatchObject({
       status: 422,
       field: "verbose",
     });
@@ -273,25 +273,27 @@ describe("reset", () => {
   it("restores data, ids, tokens, windows, journal and a frozen clock, and keeps settings and snapshots [interfaces 4]", async () => {
     const name = await createSandbox();
     const prefix = `/_s/${name}`;
-    const draw = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body;
+    const draw = async () => (await callSandboxes("POST", `/${name}/state/threads`, {})).body;
     const first = await draw();
     const token = (await api.call("ada", "POST", `${prefix}/v1/auth/token`)).body.access_token;
     const bearer = { authorization: `Bearer ${token}` };
-    await sandboxes("PATCH", `/${name}`, { settings: { preview: "on" } });
-    await sandboxes("POST", `/${name}/snapshots`, { name: "kept" });
-    await sandboxes("POST", `/${name}/clock/advance`, { by: "2d" });
+    await callSandboxes("PATCH", `/${name}`, { settings: { preview: "on" } });
+    await callSandboxes("POST", `/${name}/snapshots`, { name: "kept" });
+    await callSandboxes("POST", `/${name}/clock/advance`, { by: "2d" });
     expect((await reparent(prefix, "dept_ml")).headers.get("x-ratelimit-remaining")).toBe("999");
     const last = (await api.call(undefined, "GET", `${prefix}/v1/models`, undefined, bearer)).status;
     expect(last, "the token expired with the advance").toBe(401);
 
-    const reset = await sandboxes("POST", `/${name}/reset`);
+    const reset = await callSandboxes("POST", `/${name}/reset`);
     expect(reset.status).toBe(200);
     expect(reset.body.clock.now).toBe(EPOCH);
     expect(reset.body.settings.preview).toBe("on");
     expect(
-      (await sandboxes("GET", `/${name}/snapshots`)).body.items.map((item: { name: string }) => item.name),
+      (await callSandboxes("GET", `/${name}/snapshots`)).body.items.map(
+        (item: { name: string }) => item.name,
+      ),
     ).toEqual(["kept"]);
-    expect((await sandboxes("GET", `/${name}/journal`)).body).toMatchObject({
+    expect((await callSandboxes("GET", `/${name}/journal`)).body).toMatchObject({
       entries: [],
       total: 0,
       dropped: 0,
@@ -305,14 +307,14 @@ describe("reset", () => {
 
   it("applies another seed or fixture, and changes nothing for a wrong one [interfaces 4]", async () => {
     const name = await createSandbox();
-    const createThread = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body.id;
+    const createThread = async () => (await callSandboxes("POST", `/${name}/state/threads`, {})).body.id;
     const before = await createThread();
-    await sandboxes("POST", `/${name}/reset`, { seed: 99 });
+    await callSandboxes("POST", `/${name}/reset`, { seed: 99 });
     expect(await createThread()).not.toBe(before);
-    const refused = await sandboxes("POST", `/${name}/reset`, { fixture: { organizatons: [] } });
+    const refused = await callSandboxes("POST", `/${name}/reset`, { fixture: { organizatons: [] } });
     expect([refused.status, refused.body.hint]).toEqual([422, "organizations"]);
-    expect((await sandboxes("GET", `/${name}`)).body).toMatchObject({ seed: 99, counts: { threads: 4 } });
-    expect((await sandboxes("POST", `/${name}/reset`, { sed: 1 })).body.hint).toBe("seed");
+    expect((await callSandboxes("GET", `/${name}`)).body).toMatchObject({ seed: 99, counts: { threads: 4 } });
+    expect((await callSandboxes("POST", `/${name}/reset`, { sed: 1 })).body.hint).toBe("seed");
   });
 });
 
@@ -320,11 +322,11 @@ describe("fork", () => {
   it("creates a second sandbox with the same state, which is independent from then on [interfaces 4]", async () => {
     const name = await createSandbox();
     await reparent(`/_s/${name}`, "dept_ml");
-    await sandboxes("POST", `/${name}/clock/advance`, { by: "90s" });
+    await callSandboxes("POST", `/${name}/clock/advance`, { by: "90s" });
     const token = (await api.call("ada", "POST", `/_s/${name}/v1/auth/token`)).body.access_token;
-    const fork = await sandboxes("POST", `/${name}/fork`, { name: `${name}-two` });
+    const fork = await callSandboxes("POST", `/${name}/fork`, { name: `${name}-two` });
     expect(fork.status).toBe(201);
-    const original = (await sandboxes("GET", `/${name}`)).body;
+    const original = (await callSandboxes("GET", `/${name}`)).body;
     const { name: _name, base_url: _url, created_at: _at, ...same } = fork.body;
     expect(original).toMatchObject(same);
     const bearer = { authorization: `Bearer ${token}` };
@@ -332,7 +334,7 @@ describe("fork", () => {
       200,
     );
     const drawn = await Promise.all(
-      [name, `${name}-two`].map((at) => sandboxes("POST", `/${at}/state/threads`, {})),
+      [name, `${name}-two`].map((at) => callSandboxes("POST", `/${at}/state/threads`, {})),
     );
     expect(drawn[0]!.body).toEqual(drawn[1]!.body);
     await reparent(`/_s/${name}-two`, null);
@@ -341,8 +343,8 @@ describe("fork", () => {
 });
 
 describe("clock", () => {
-  const clock = (name: string, method: string, path = "", body?: unknown) =>
-    sandboxes(method, `/${name}/clock${path}`, body);
+  const callClock = (name: string, method: string, path = "", body?: unknown) =>
+    callSandboxes(method, `/${name}/clock${path}`, body);
 
   it.each([
     ["90s", 90_000],
@@ -354,7 +356,7 @@ describe("clock", () => {
     [0, 0],
   ])("advances by %j [interfaces 4]", async (by, milliseconds) => {
     const name = await createSandbox();
-    const answer = await clock(name, "POST", "/advance", { by });
+    const answer = await callClock(name, "POST", "/advance", { by });
     expect(answer.status).toBe(200);
     expect(answer.body.now).toBe(new Date(Date.parse(EPOCH) + milliseconds).toISOString());
     expect(Array.isArray(answer.body.ran)).toBe(true);
@@ -375,44 +377,44 @@ describe("clock", () => {
     ["until", { until: "1m" }],
   ])("refuses to advance with a wrong %s: %j [interfaces 4]", async (field, body) => {
     const name = await createSandbox();
-    const answer = await clock(name, "POST", "/advance", body);
+    const answer = await callClock(name, "POST", "/advance", body);
     expect([answer.status, answer.body.field]).toEqual([422, field]);
-    expect((await clock(name, "GET")).body).toEqual({ mode: "frozen", now: EPOCH, rate: 0 });
+    expect((await callClock(name, "GET")).body).toEqual({ mode: "frozen", now: EPOCH, rate: 0 });
   });
 
   it("advances to an instant and to the next pending one [interfaces 4]", async () => {
     const name = await createSandbox();
-    const pending = (await clock(name, "GET", "/pending")).body;
+    const pending = (await callClock(name, "GET", "/pending")).body;
     expect(pending).toEqual([...pending].sort((a, b) => a.due_at.localeCompare(b.due_at)));
     for (const { due_at, kind, subject } of pending) {
-      const { body } = await clock(name, "POST", "/advance", { next: true });
+      const { body } = await callClock(name, "POST", "/advance", { next: true });
       expect(body.now).toBe(due_at);
       expect(body.ran[0]).toEqual({ at: due_at, kind, subject });
       if (body.ran.length > 1) break;
     }
-    const { now } = (await clock(name, "GET")).body;
+    const { now } = (await callClock(name, "GET")).body;
     const later = new Date(Date.parse(now) + 5000).toISOString();
-    expect((await clock(name, "POST", "/advance", { to: later })).body.now).toBe(later);
+    expect((await callClock(name, "POST", "/advance", { to: later })).body.now).toBe(later);
   });
 
   it("stays where it is for next if nothing is pending [interfaces 4]", async () => {
     const name = await createSandbox({ fixture: { organizations: [{ id: "org_solo" }] } });
-    expect((await clock(name, "POST", "/advance", { next: true })).body).toEqual({ now: EPOCH, ran: [] });
+    expect((await callClock(name, "POST", "/advance", { next: true })).body).toEqual({ now: EPOCH, ran: [] });
   });
 
   it("is frozen, scaled and restarted by PUT, and never turns back [interfaces 4]", async () => {
     const name = await createSandbox({ clock: { mode: "scaled", now: EPOCH, rate: 3600 } });
-    const frozen = (await clock(name, "PUT", "", { mode: "frozen" })).body;
+    const frozen = (await callClock(name, "PUT", "", { mode: "frozen" })).body;
     expect(frozen).toMatchObject({ mode: "frozen", rate: 0 });
-    expect((await clock(name, "GET")).body.now).toBe(frozen.now);
+    expect((await callClock(name, "GET")).body.now).toBe(frozen.now);
     const later = "2026-04-01T00:00:00.000Z";
-    expect((await clock(name, "PUT", "", { mode: "frozen", now: later })).body.now).toBe(later);
-    const back = await clock(name, "PUT", "", { mode: "frozen", now: EPOCH });
+    expect((await callClock(name, "PUT", "", { mode: "frozen", now: later })).body.now).toBe(later);
+    const back = await callClock(name, "PUT", "", { mode: "frozen", now: EPOCH });
     expect([back.status, back.body.field]).toEqual([422, "now"]);
     expect(back.body.detail).toContain("restore a snapshot");
-    const scaled = (await clock(name, "PUT", "", { mode: "scaled", rate: 10 })).body;
+    const scaled = (await callClock(name, "PUT", "", { mode: "scaled", rate: 10 })).body;
     expect(scaled).toMatchObject({ mode: "scaled", rate: 10 });
-    const real = (await clock(name, "PUT", "", { mode: "real" })).body;
+    const real = (await callClock(name, "PUT", "", { mode: "real" })).body;
     expect(Math.abs(Date.parse(real.now) - Date.now())).toBeLessThan(60_000);
   });
 });

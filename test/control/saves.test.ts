@@ -94,9 +94,9 @@ describe("--persist, without a request that waits,", () => {
     // From here on, only the sandbox's own timer runs. A server that started from a copy would run overdue timers
     // itself.
     await fresh.control("PUT", "/clock", { mode: "scaled", rate: 1000 });
-    const ran = () => set.filter((id) => !listTimerIds(world).includes(id));
-    await expect.poll(() => ran().length).toBeGreaterThan(0);
-    const ranTimers = ran();
+    const listRun = () => set.filter((id) => !listTimerIds(world).includes(id));
+    await expect.poll(() => listRun().length).toBeGreaterThan(0);
+    const ranTimers = listRun();
     const listRanTimersLeft = async () =>
       (await listSavedTimers(fresh.name)).filter((id) => ranTimers.includes(id));
     await expect.poll(listRanTimersLeft, POLL_OPTIONS).toEqual([]);

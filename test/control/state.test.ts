@@ -123,15 +123,15 @@ describe("state calls", () => {
 
   it("refuse references to missing records, and for a PATCH only those in it [interfaces 4]", async () => {
     const sandbox = await createSandbox();
-    const state = (method: string, path: string, body?: object) =>
+    const callState = (method: string, path: string, body?: object) =>
       control(method, `/${sandbox}/state/${path}`, body);
-    const wrong = await state("POST", "threads", { owner_id: "usr_nobody" });
+    const wrong = await callState("POST", "threads", { owner_id: "usr_nobody" });
     expect([wrong.status, wrong.body.field, wrong.body.value]).toEqual([422, "owner_id", "usr_nobody"]);
     expect(wrong.body.detail).toContain("owner_id must name one of the users; there is no usr_nobody");
-    const { id } = (await state("POST", "threads", { owner_id: "usr_gus" })).body;
-    expect((await state("DELETE", "users/usr_gus")).status).toBe(204);
-    expect((await state("PATCH", `threads/${id}`, { title: "Left behind" })).status).toBe(200);
-    expect((await state("PATCH", `threads/${id}`, { owner_id: "usr_gus" })).status).toBe(422);
+    const { id } = (await callState("POST", "threads", { owner_id: "usr_gus" })).body;
+    expect((await callState("DELETE", "users/usr_gus")).status).toBe(204);
+    expect((await callState("PATCH", `threads/${id}`, { title: "Left behind" })).status).toBe(200);
+    expect((await callState("PATCH", `threads/${id}`, { owner_id: "usr_gus" })).status).toBe(422);
   });
 
   it("keep given ids and fields, with timestamps in any zone [interfaces 4]", async () => {
@@ -325,10 +325,10 @@ describe("state calls", () => {
     "name the actor as the author of a new record in %s, unless the call names another [G31]",
     async (collection) => {
       const path = `/${await createSandbox()}/state/${collection}`;
-      const author = async (query: string, fields = {}) =>
+      const fetchAuthor = async (query: string, fields = {}) =>
         (await control("POST", `${path}${query}`, fields)).body.created_by;
-      expect(await author("?actor=usr_ben")).toBe("usr_ben");
-      expect(await author("?actor=usr_ben", { created_by: "usr_cleo" })).toBe("usr_cleo");
+      expect(await fetchAuthor("?actor=usr_ben")).toBe("usr_ben");
+      expect(await fetchAuthor("?actor=usr_ben", { created_by: "usr_cleo" })).toBe("usr_cleo");
     },
   );
 

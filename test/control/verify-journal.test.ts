@@ -50,10 +50,10 @@ describe("verify within", () => {
   it("distinguishes callers [interfaces 11]", async () => {
     const name = await createSandbox();
     await listModels(name);
-    const by = async (principal: string) =>
+    const countBy = async (principal: string) =>
       (await verify(name, { match: { ...MODELS, principal }, count: 1 })).body;
-    expect(await by("usr_ada")).toMatchObject({ ok: true, found: 1 });
-    expect(await by("usr_dan")).toMatchObject({
+    expect(await countBy("usr_ada")).toMatchObject({ ok: true, found: 1 });
+    expect(await countBy("usr_dan")).toMatchObject({
       ok: false,
       found: 0,
       nearest: [{ differences: ["principal is usr_ada, not usr_dan"] }],

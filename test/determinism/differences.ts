@@ -45,7 +45,7 @@ function describeDifferences(recorded: Answer, answered: Answer): string[] {
   if (recorded.broken !== answered.broken)
     lines.push(`the connection ${answered.broken ? "broke" : "lasted"}, other than recorded`);
   lines.push(...describeHeaders(recorded.headers, answered.headers));
-  const [one, other] = [plainText(recorded.body), plainText(answered.body)];
+  const [one, other] = [toPlainText(recorded.body), toPlainText(answered.body)];
   if (one !== other) lines.push(...describeTexts(one, other));
   return lines;
 }
@@ -58,7 +58,7 @@ function describeHeaders(recorded: Answer["headers"], answered: Answer["headers"
   return isMoved ? ["the headers came in another order or number", ...now!] : [...gone, ...come];
 }
 
-function plainText(body: AnswerBody): string {
+function toPlainText(body: AnswerBody): string {
   return typeof body === "string" ? body : JSON.stringify(body);
 }
 

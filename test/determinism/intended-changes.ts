@@ -14,15 +14,15 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
   {
     request: ({ request, answer }) => request.path === "/v1/images/uncrop" && answer.status === 200,
     reason: "Outpainting mirrors the image with a seeded tint; quilting and prompt painting are gone.",
-    compare: (recorded, answered) => [headersOnly(recorded), headersOnly(answered)],
+    compare: (recorded, answered) => [keepHeaders(recorded), keepHeaders(answered)],
   },
   {
     request: ({ request: { path } }) => /\/(history|journal)\b/.test(path),
     reason:
       "Entries have a `seq`, the journal's also `undone`, `fault` and more headers, and plainer words for a field at fault.",
     compare: (recorded, answered) => [
-      withoutText(recorded, / \(the field [^)"]*\)/g),
-      withoutText(
+      omitText(recorded, / \(the field [^)"]*\)/g),
+      omitText(
         answered,
         / \(field [^)"]*\)|"seq":\d+,|"fault":(?:null|\{[^{}]*\}),|,"undone":(true|false)(?=,"request"|,"warnings")|\{"name":"(Vary|WWW-Authenticate)","value":"(?:[^"\\]|\\.)*"\},/g,
       ),
@@ -32,27 +32,27 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     request: ({ request: { path }, answer }) =>
       /\/(audit-log\/export|dashboard\/change-logs)\b/.test(path) && answer.status === 200,
     reason: "Seeded logs are generated as lives of their own, with names from faker.",
-    compare: (recorded, answered) => [headersOnly(recorded), headersOnly(answered)],
+    compare: (recorded, answered) => [keepHeaders(recorded), keepHeaders(answered)],
   },
   {
     request: ({ request: { path }, answer: { status } }) => path.startsWith("/_control/") && status >= 400,
     reason: "Refusals of the control API are worded in plain English.",
-    compare: (recorded, answered) => [withoutSentences(recorded), withoutSentences(answered)],
+    compare: (recorded, answered) => [omitSentences(recorded), omitSentences(answered)],
   },
   {
     request: ({ answer: { body } }) => typeof body === "string" && body.includes('"retry_schedule":'),
     reason:
       "Sandboxes have the settings `locale` (G44), `upload_digests` (G43) and `auth_challenge` (G41) as well.",
     compare: (recorded, answered) => [
-      withoutLength(recorded),
-      withoutText(answered, /,?"(locale":"en|upload_digests":"check|auth_challenge":"on)"/g),
+      omitLength(recorded),
+      omitText(answered, /,?"(locale":"en|upload_digests":"check|auth_challenge":"on)"/g),
     ],
   },
   {
     request: () => true,
     reason:
       "Each answer has `Vary: Origin`, a 401 `WWW-Authenticate` (G41), which pages may read, and an entity tag for less than the whole answer is weak.",
-    compare: (recorded, answered) => [withoutCacheHeaders(recorded), withoutCacheHeaders(answered)],
+    compare: (recorded, answered) => [omitCacheHeaders(recorded), omitCacheHeaders(answered)],
   },
   {
     request: ({ request: { path } }) => path.endsWith("/coverage") || path.endsWith("/transcripts/stream"),
@@ -63,13 +63,13 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     request: ({ answer: { body } }) => typeof body === "string" && body.includes("it was created so"),
     reason: "Why a webhook is inactive is worded plainly.",
     compare: (...answers) =>
-      answers.map((answer) => withoutText(answer, /it was created \w+/g)) as [Answer, Answer],
+      answers.map((answer) => omitText(answer, /it was created \w+/g)) as [Answer, Answer],
   },
   {
     request: ({ request }) => request.path.endsWith("/state/departments?actor=usr_ben"),
     reason: "The actor of a state call is the author of the new record (G31).",
     compare: (...answers) =>
-      answers.map((answer) => withoutText(answer, /"created_by":"\w+"/g)) as [Answer, Answer],
+      answers.map((answer) => omitText(answer, /"created_by":"\w+"/g)) as [Answer, Answer],
   },
   {
     request: ({ request }) => request.path.endsWith("/scenarios/active"),
@@ -78,7 +78,7 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
   {
     request: ({ answer }) => answer.headers.some(([, value]) => /^text\/[^;]+$/.test(value)),
     reason: "Text answers name their charset.",
-    compare: (recorded, answered) => [recorded, withoutCharset(answered)],
+    compare: (recorded, answered) => [recorded, omitCharset(answered)],
   },
   {
     request: ({ request }) => request.method === "OPTIONS",
@@ -97,7 +97,7 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     reason: "A rule is triggered; it no longer strikes.",
     compare: (...answers) =>
       answers.map((answer) =>
-        withoutText(
+        omitText(
           answer,
           /\b(struck|triggered)(?=: )|\bit (strikes|triggers on) every call|"(strikes|triggers)":true/g,
         ),
@@ -107,26 +107,26 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     request: ({ answer: { body } }) => typeof body === "string" && body.includes("it is no image"),
     reason: "The message about a broken image is worded plainly.",
     compare: (...answers) =>
-      answers.map((answer) => withoutText(answer, /it is (no|not an) image/g)) as [Answer, Answer],
+      answers.map((answer) => omitText(answer, /it is (no|not an) image/g)) as [Answer, Answer],
   },
   {
     request: ({ answer: { body } }) => typeof body === "string" && body.includes('"base_url":'),
     reason: "A sandbox may have its own `origin`.",
-    compare: (recorded, answered) => [withoutLength(recorded), withoutText(answered, /"origin":null,/g)],
+    compare: (recorded, answered) => [omitLength(recorded), omitText(answered, /"origin":null,/g)],
   },
   {
     request: ({ answer: { body } }) => typeof body === "string" && body.includes("must match pattern"),
     reason: "A value in the wrong form is refused with the form in words, not with a regular expression.",
     compare: (recorded, answered) => [
-      withoutText(recorded, / must match pattern (?:[^"\\]|\\.)*|"Content-Length","value":"\d+"/g),
-      withoutText(answered, / must be (?:[^"\\]|\\.)*|"Content-Length","value":"\d+"/g),
+      omitText(recorded, / must match pattern (?:[^"\\]|\\.)*|"Content-Length","value":"\d+"/g),
+      omitText(answered, / must be (?:[^"\\]|\\.)*|"Content-Length","value":"\d+"/g),
     ],
   },
   {
     request: ({ answer: { body } }) => typeof body === "string" && body.includes('"error":"unknown sandbox"'),
     reason: "The refusal of an unknown sandbox lists the known ones, and its hint is longer.",
     compare: (...answers) =>
-      answers.map((answer) => withoutText(answer, /,"sandboxes":\[[^\]]*\]|,"hint":"(?:[^"\\]|\\.)*"/g)) as [
+      answers.map((answer) => omitText(answer, /,"sandboxes":\[[^\]]*\]|,"hint":"(?:[^"\\]|\\.)*"/g)) as [
         Answer,
         Answer,
       ],
@@ -138,7 +138,7 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     reason: "Messages about large numbers, used-up windows and forced codes are worded plainly.",
     compare: (...answers) =>
       answers.map((answer) =>
-        withoutText(
+        omitText(
           answer,
           /is (beyond what a number can hold exactly|too large to be represented exactly)|has (had|used) its|all the same|anyway/g,
         ),
@@ -148,18 +148,15 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     request: ({ answer: { body } }) =>
       typeof body === "string" && body.includes("lacks the role or capability"),
     reason: "A refusal without its own reason also names the membership, which 4.5 and 4.18 require.",
-    compare: (recorded, answered) => [
-      withoutLength(recorded),
-      withoutText(answered, /membership, (?=role or)/g),
-    ],
+    compare: (recorded, answered) => [omitLength(recorded), omitText(answered, /membership, (?=role or)/g)],
   },
   ...[50, 51, 102, 103, 104, 110, 111, 116, 117, 118, 122, 125, 126, 127, 128, 291, 298].map((request) => ({
     request,
     reason:
       "Titles, names and file names that the fixture leaves out come from faker, and so do the draws after them (G44).",
     compare: (recorded: Answer, answered: Answer): [Answer, Answer] => [
-      headersOnly(recorded),
-      headersOnly(answered),
+      keepHeaders(recorded),
+      keepHeaders(answered),
     ],
   })),
   ...[208, 209].map((request) => ({
@@ -176,15 +173,15 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
   })),
 ];
 
-function headersOnly(answer: Answer): Answer {
-  return { ...withoutLength(answer), body: "" };
+function keepHeaders(answer: Answer): Answer {
+  return { ...omitLength(answer), body: "" };
 }
 
-function withoutLength(answer: Answer): Answer {
+function omitLength(answer: Answer): Answer {
   return { ...answer, headers: answer.headers.filter(([name]) => name.toLowerCase() !== "content-length") };
 }
 
-function withoutCharset(answer: Answer): Answer {
+function omitCharset(answer: Answer): Answer {
   return withHeaders(answer, (value) => value.replace(/^(text\/[^;]+); charset=utf-8$/, "$1"));
 }
 
@@ -193,19 +190,19 @@ function withHeaders(answer: Answer, change: (value: string) => string): Answer 
   return { ...answer, headers };
 }
 
-function withoutCacheHeaders(answer: Answer): Answer {
+function omitCacheHeaders(answer: Answer): Answer {
   const headers = answer.headers
     .filter(([name]) => !/^(vary|www-authenticate)$/i.test(name))
     .map(([name, value]): [string, string] => [name, value.replace(/^W\/| WWW-Authenticate,/, "")]);
   return { ...answer, headers };
 }
 
-function withoutText(answer: Answer, pattern: RegExp): Answer {
+function omitText(answer: Answer, pattern: RegExp): Answer {
   const { body } = answer;
-  return withoutLength({ ...answer, body: typeof body === "string" ? body.replaceAll(pattern, "") : body });
+  return omitLength({ ...answer, body: typeof body === "string" ? body.replaceAll(pattern, "") : body });
 }
 
 /** Removes the sentences of a problem; its type, status and field must stay the same. */
-function withoutSentences(answer: Answer): Answer {
-  return withoutText(answer, /,"(detail|advice|title)":"(?:[^"\\]|\\.)*"/g);
+function omitSentences(answer: Answer): Answer {
+  return omitText(answer, /,"(detail|advice|title)":"(?:[^"\\]|\\.)*"/g);
 }

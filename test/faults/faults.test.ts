@@ -263,9 +263,9 @@ describe("the answer of a fault", () => {
     const { trace_id: _fault, ...faulted } = fault.body.error;
     const { trace_id: _real, ...refused } = real.body.error;
     expect(faulted).toEqual(refused);
-    const names = (answer: typeof real) =>
+    const listNames = (answer: typeof real) =>
       [...answer.headers.keys()].filter((name) => name !== "x-sandbox-decision").sort();
-    expect(names(fault)).toEqual(names(real));
+    expect(listNames(fault)).toEqual(listNames(real));
     for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"]) {
       expect(fault.headers.get(name), name).toBe(real.headers.get(name));
     }

@@ -13,14 +13,14 @@ const THREAD = "/v1/threads/thread_none";
 
 let api: Api;
 let folder: string;
-const scenario = (name: string, rules: string) => writeFileSync(join(folder, `${name}.yaml`), rules);
+const writeScenario = (name: string, rules: string) => writeFileSync(join(folder, `${name}.yaml`), rules);
 const call = (headers = {}) => api.call("dan", "DELETE", THREAD, undefined, headers);
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, CONTROL + path, body);
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "scenarios-"));
-  scenario("mine", "description: Of my own.\nrules:\n  - { id: a, effect: { status: 503 } }\n");
+  writeScenario("mine", "description: Of my own.\nrules:\n  - { id: a, effect: { status: 503 } }\n");
   api = await startReference({ scenariosFolder: folder });
 });
 afterEach(async () => {
@@ -46,7 +46,7 @@ describe("a scenario that is invalid at a restart", () => {
     await before.call(undefined, "POST", "/_control/sandboxes", { name: "off", scenarios: ["mine"] });
     await before.call(undefined, "PUT", "/_control/sandboxes/off/scenarios/active", { names: [] });
     await before.close();
-    scenario("mine", "rules:\n  - { id: a, effect: { status: 99999 } }\n");
+    writeScenario("mine", "rules:\n  - { id: a, effect: { status: 99999 } }\n");
     const after = await start();
     expect((await after.call(undefined, "GET", CONTROL)).body.scenarios).toEqual([]);
     expect((await after.call(undefined, "GET", `${CONTROL}/snapshots/kept`)).status).toBe(200);
@@ -112,7 +112,7 @@ describe("a scenario over the control API", () => {
   });
 
   it("is evaluated in the order of activation [interfaces 6]", async () => {
-    scenario("other", "rules:\n  - { id: b, effect: { status: 500 } }\n");
+    writeScenario("other", "rules:\n  - { id: b, effect: { status: 500 } }\n");
     await activate(api, "other", "mine");
     expect(getDecision(await call())).toBe("fault:other/b");
     await activate(api, "mine", "other");
@@ -120,13 +120,13 @@ describe("a scenario over the control API", () => {
   });
 
   it("in the user's folder hides a shipped one of the same name [interfaces 6]", async () => {
-    scenario("slow-network", "rules:\n  - { id: own, effect: { status: 500 } }\n");
+    writeScenario("slow-network", "rules:\n  - { id: own, effect: { status: 500 } }\n");
     await activate(api, "slow-network");
     expect(getDecision(await call())).toBe("fault:slow-network/own");
   });
 
   it("with a broken file is listed with its problem and cannot be activated [interfaces 6]", async () => {
-    scenario("broken", "rules:\n  - { effect: { error: NOPE } }\n");
+    writeScenario("broken", "rules:\n  - { effect: { error: NOPE } }\n");
     const listed = (await control("GET", "/scenarios")).body.items.find(
       ({ name }: { name: string }) => name === "broken",
     );
@@ -170,11 +170,11 @@ describe("an edit of a scenario's file", () => {
     const changes: string[] = [];
     const watch = follow(changes, problems);
     await watch.waitUntilReady();
-    scenario("mine", "rules:\n  - { id: edited, effect: { status: 500 } }\n");
+    writeScenario("mine", "rules:\n  - { id: edited, effect: { status: 500 } }\n");
     await expect.poll(() => changes.length).toBe(1);
     expect(getDecision(await call())).toBe("fault:mine/edited");
 
-    scenario("mine", "rules:\n  - { id: edited, effect: { statsu: 500 } }\n");
+    writeScenario("mine", "rules:\n  - { id: edited, effect: { statsu: 500 } }\n");
     await expect.poll(() => problems.length).toBe(1);
     expect(problems[0]).toMatchObject({ line: 2, hint: "status" });
     expect(getDecision(await call())).toBe("fault:mine/edited");
@@ -184,7 +184,7 @@ describe("an edit of a scenario's file", () => {
     expect(listed).toMatchObject({ active: true, hits: 2 });
     expect(listed.problem).toContain("mine.yaml:2:");
 
-    scenario(
+    writeScenario(
       "mine",
       "rules:\n  - { id: edited, effect: { status: 500 } }\n  - { id: more, effect: { delay: 1ms } }\n",
     );
@@ -229,27 +229,27 @@ describe("an edit of a scenario's file", () => {
     const changes: string[] = [];
     const watch = follow(changes, problems);
     await watch.waitUntilReady();
-    scenario(names[0]!, "rules:\n  - { effect: { statsu: 500 } }\n");
+    writeScenario(names[0]!, "rules:\n  - { effect: { statsu: 500 } }\n");
     await expect.poll(() => problems.length).toBe(1);
     expect((await control("PUT", "/scenarios/active", { names })).status).toBe(200);
     expect(getDecision(await call())).toMatch(/^fault:threads-delete-forbidden\//);
-    scenario(names[0]!, "rules:\n  - { id: own, effect: { status: 500 } }\n");
+    writeScenario(names[0]!, "rules:\n  - { id: own, effect: { status: 500 } }\n");
     await expect.poll(() => changes).toEqual([names[0]]);
     expect(getDecision(await call())).toBe("fault:threads-delete-forbidden/own");
-    scenario(names[1]!, "rules:\n  - { id: slow, effect: { delay: 1ms } }\n");
+    writeScenario(names[1]!, "rules:\n  - { id: slow, effect: { delay: 1ms } }\n");
     await expect.poll(() => changes).toEqual(names);
     await watch.close();
   });
 
   it("that adds or edits a file of another name applies the active scenario that it names [interfaces 6]", async () => {
-    scenario("inactive", "rules: [{ effect: { status: 500 } }]\n");
+    writeScenario("inactive", "rules: [{ effect: { status: 500 } }]\n");
     await activate(api, "slow-network", "mine");
     const problems: Error[] = [];
     const changes: string[] = [];
     const watch = follow(changes, problems);
     await watch.waitUntilReady();
     const write = (file: string, name: string) =>
-      scenario(file, `name: ${name}\nrules: [{ id: of-${file}, effect: { status: 500 } }]\n`);
+      writeScenario(file, `name: ${name}\nrules: [{ id: of-${file}, effect: { status: 500 } }]\n`);
     write("inactive", "slow-network");
     await expect.poll(() => changes).toEqual(["slow-network"]);
     expect(getDecision(await call())).toBe("fault:slow-network/of-inactive");
@@ -268,7 +268,7 @@ describe("an edit of a scenario's file", () => {
   it("applies without a watch when the scenario is switched on [interfaces 6]", async () => {
     await activate(api, "mine");
     await activate(api);
-    scenario("mine", "rules:\n  - { id: changed-meanwhile, effect: { status: 500 } }\n");
+    writeScenario("mine", "rules:\n  - { id: changed-meanwhile, effect: { status: 500 } }\n");
     expect(getDecision(await call({ "x-sandbox-fault": "mine" }))).toBe("fault:header/changed-meanwhile");
     await activate(api, "mine");
     expect(getDecision(await call())).toBe("fault:mine/changed-meanwhile");
@@ -276,7 +276,7 @@ describe("an edit of a scenario's file", () => {
 
   it("that makes it invalid does not affect the active scenario, and is refused once that is off [interfaces 6]", async () => {
     await activate(api, "mine");
-    scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
+    writeScenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     expect((await control("PUT", "/scenarios/active", { names: ["mine", "slow-network"] })).status).toBe(200);
     expect(getDecision(await call())).toBe("fault:mine/a");
     await activate(api);
@@ -289,12 +289,12 @@ describe("an edit of a scenario's file", () => {
     const path = "/_control/sandboxes";
     await api.call(undefined, "POST", path, { name: "sc", scenarios: ["mine"] });
     rmSync(join(folder, "mine.yaml"));
-    const triggered = async () => getDecision(await api.call("dan", "DELETE", `/_s/sc${THREAD}`));
+    const readDecision = async () => getDecision(await api.call("dan", "DELETE", `/_s/sc${THREAD}`));
     const names = ["mine", "slow-network"];
     expect((await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names })).status).toBe(200);
-    expect(await triggered()).toBe("fault:mine/a");
+    expect(await readDecision()).toBe("fault:mine/a");
     expect((await api.call(undefined, "POST", `${path}/sc/reset`)).status).toBe(200);
-    expect(await triggered()).toBe("fault:mine/a");
+    expect(await readDecision()).toBe("fault:mine/a");
     await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names: [] });
     expect((await control("PUT", "/scenarios/active", { names: ["mine"] })).status).toBe(422);
   });
@@ -327,7 +327,7 @@ describe("an edit of a scenario's file", () => {
     const problems: DocumentError[] = [];
     const watch = follow([], problems);
     await watch.waitUntilReady();
-    scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
+    writeScenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     await expect.poll(() => problems.length).toBe(1);
     expect(problems[0]).toMatchObject({ line: 2, column: 22 });
     expect(getDecision(await call())).toBe("fault:mine/a");
@@ -409,16 +409,16 @@ describe("the rules of a new world", () => {
 
   it("restart draws and sequences after a reset [interfaces 6]", async () => {
     await arm(api, { id: "p", probability: 0.5, effect: { status: 503 } });
-    const pattern = async () => {
+    const drawPattern = async () => {
       let text = "";
       for (let i = 0; i < 24; i++) text += (await call()).status === 503 ? "x" : ".";
       return text;
     };
-    const first = await pattern();
+    const first = await drawPattern();
     expect(first).toMatch(/x.*\.|\..*x/);
     await control("POST", "/reset");
     await arm(api, { id: "p", probability: 0.5, effect: { status: 503 } });
-    expect(await pattern()).toBe(first);
+    expect(await drawPattern()).toBe(first);
   });
 
   it("are the same in a fork, with the same progress, and are independent [interfaces 4]", async () => {

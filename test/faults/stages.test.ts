@@ -39,7 +39,7 @@ async function findStages(sandbox = CONTROL, name = "staged") {
   const { body } = await api.call(undefined, "GET", `${sandbox}/scenarios`);
   return body.items.find((one: { name: string }) => one.name === name).stages;
 }
-const states = async (sandbox?: string) =>
+const listStates = async (sandbox?: string) =>
   (await findStages(sandbox)).map(({ state }: { state: string }) => state);
 const advance = (by: string) => control("POST", "/clock/advance", { by });
 
@@ -54,7 +54,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const statuses = async (times: number) => {
+const listStatuses = async (times: number) => {
   const got: number[] = [];
   for (let n = 0; n < times; n += 1) got.push((await call()).status);
   return got;
@@ -62,19 +62,19 @@ const statuses = async (times: number) => {
 
 describe("a scenario with stages", () => {
   it("changes its rules after a number of requests, and after a time of the sandbox's clock [interfaces 21]", async () => {
-    expect(await statuses(4)).toEqual([200, 200, 503, 503]);
+    expect(await listStatuses(4)).toEqual([200, 200, 503, 503]);
     await advance("119s");
     expect((await call()).status).toBe(503);
     await advance("1s");
     const [limited] = [await call()];
     expect([limited.status, getDecision(limited)]).toEqual([429, "fault:staged/limited"]);
-    expect(await statuses(3)).toEqual([200, 200, 200]);
-    expect(await states()).toEqual(["ended", "ended", "ended"]);
+    expect(await listStatuses(3)).toEqual([200, 200, 200]);
+    expect(await listStates()).toEqual(["ended", "ended", "ended"]);
   });
 
   it("shows its current stage, when each began, and how many requests came [interfaces 21]", async () => {
-    expect(await states()).toEqual(["current", "waiting", "waiting"]);
-    await statuses(3);
+    expect(await listStates()).toEqual(["current", "waiting", "waiting"]);
+    await listStatuses(3);
     await advance("2m");
     expect(await findStages()).toEqual([
       {
@@ -99,7 +99,7 @@ describe("a scenario with stages", () => {
   });
 
   it("adds the start of a stage to the timeline, after the request that ended the one before [interfaces 21]", async () => {
-    await statuses(3);
+    await listStatuses(3);
     await advance("2m");
     const { body } = await control("GET", "/history?kind=scenario");
     const began = body.entries.map(({ title, subject, at }: Record<string, string>) => [title, subject, at]);
@@ -116,7 +116,7 @@ describe("a scenario with stages", () => {
   });
 
   it("gives each request its stage, by which requests can be listed [interfaces 21]", async () => {
-    await statuses(3);
+    await listStatuses(3);
     const { body } = await control("GET", "/journal?stage=staged/calm");
     expect(body.entries.map(({ stages }: { stages: string[] }) => stages)).toEqual([
       ["staged/calm"],
@@ -141,7 +141,7 @@ describe("a scenario with stages", () => {
       "stages:\n  - name: lost\n    rules: [{ id: after, phase: after, effect: { status: 503 } }]\n    until: { requests: 1 }\n",
     );
     await activate(api, "lost");
-    expect(await statuses(2)).toEqual([503, 200]);
+    expect(await listStatuses(2)).toEqual([503, 200]);
   });
 
   it("counts a lease of a later stage only while that stage is current [interfaces 21]", async () => {
@@ -151,7 +151,7 @@ describe("a scenario with stages", () => {
         .map(({ subject, due_at }: Record<string, string>) => [subject, due_at]);
     expect(await pending()).toEqual([]);
     await advance("1h");
-    await statuses(2);
+    await listStatuses(2);
     expect(await pending()).toEqual([
       ["outage-2", "2026-03-15T13:00:30.000Z"],
       ["staged/outage", "2026-03-15T13:02:00.000Z"],
@@ -161,7 +161,7 @@ describe("a scenario with stages", () => {
   });
 
   it("begins the next stage at once if a call ends the current one early [interfaces 4, 21]", async () => {
-    await statuses(2);
+    await listStatuses(2);
     const before = await findStages();
     await advance("30s");
     await control("POST", "/clock/pending/run", { kind: "lease", subject: "staged/outage" });
@@ -212,15 +212,15 @@ describe("a scenario with stages", () => {
       ...{ rule: "staged/down", phase: "before", triggers: false },
       why: "its stage is not the current one",
     });
-    expect(await statuses(2)).toEqual([200, 503]);
+    expect(await listStatuses(2)).toEqual([200, 503]);
   });
 
   it("is not changed by a restore or a rewind, and begins again with a reset [interfaces 4, 10]", async () => {
     await control("POST", "/snapshots", { name: "calm" });
-    await statuses(2);
+    await listStatuses(2);
     await advance("1m");
     await control("POST", "/snapshots/calm/restore");
-    expect(await states()).toEqual(["ended", "current", "waiting"]);
+    expect(await listStates()).toEqual(["ended", "current", "waiting"]);
     // One minute of the outage remains.
     await advance("59s");
     expect((await call()).status).toBe(503);
@@ -231,12 +231,12 @@ describe("a scenario with stages", () => {
   });
 
   it("has the same progress in a fork as in its original, and is independent then [interfaces 4]", async () => {
-    await statuses(3);
+    await listStatuses(3);
     await control("POST", "/fork", { name: "forked" });
     const forked = "/_control/sandboxes/forked";
-    expect(await states(forked)).toEqual(["ended", "current", "waiting"]);
+    expect(await listStates(forked)).toEqual(["ended", "current", "waiting"]);
     await advance("2m");
-    expect([await states(), await states(forked)]).toEqual([
+    expect([await listStates(), await listStates(forked)]).toEqual([
       ["ended", "ended", "current"],
       ["ended", "current", "waiting"],
     ]);
@@ -249,9 +249,9 @@ describe("a scenario with stages", () => {
     const fresh = "/_control/sandboxes/fresh";
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fresh", scenarios: ["staged"] });
     for (let n = 0; n < 3; n += 1) await call("/_s/fresh");
-    expect(await states(fresh)).toEqual(["ended", "current", "waiting"]);
+    expect(await listStates(fresh)).toEqual(["ended", "current", "waiting"]);
     await api.call(undefined, "POST", `${fresh}/reset`);
-    expect(await states(fresh)).toEqual(["current", "waiting", "waiting"]);
+    expect(await listStates(fresh)).toEqual(["current", "waiting", "waiting"]);
     expect((await call("/_s/fresh")).status).toBe(200);
   });
 });
@@ -264,10 +264,10 @@ it("survives a restart: a saved sandbox keeps its current stages, and ends each 
   };
   await start();
   await activate(api, "staged");
-  await statuses(3);
+  await listStatuses(3);
   await advance("1m");
   await start();
-  expect(await states()).toEqual(["ended", "current", "waiting"]);
+  expect(await listStates()).toEqual(["ended", "current", "waiting"]);
   await advance("59s");
   expect((await call()).status).toBe(503);
   await advance("1s");
@@ -279,20 +279,20 @@ it("keeps its stage after an edit of a rule, and begins again after an edit of a
     write("staged", STAGED.replace(from, to));
     api.understudy.scenarios.refresh(join(folder, "staged.yaml"));
   };
-  await statuses(3);
+  await listStatuses(3);
   edit("status: 503", "status: 502");
   expect((await call()).status).toBe(502);
   await advance("2m");
-  expect(await states()).toEqual(["ended", "ended", "current"]);
+  expect(await listStates()).toEqual(["ended", "ended", "current"]);
   edit("name: calm", "name: quiet");
-  expect(await states()).toEqual(["current", "waiting", "waiting"]);
+  expect(await listStates()).toEqual(["current", "waiting", "waiting"]);
   expect((await control("GET", "/clock/pending")).body).not.toContainEqual(
     expect.objectContaining({ subject: "staged/outage" }),
   );
 });
 
 describe("a scenario with wrong stages is refused with the place of the mistake", () => {
-  const wrong = (text: string) => {
+  const describeMistakes = (text: string) => {
     try {
       readScenario({ text, displayName: "s.yaml", file: "/s.yaml" }, API);
     } catch (error) {
@@ -345,6 +345,6 @@ describe("a scenario with wrong stages is refused with the place of the mistake"
       "s.yaml:3:39: `count` is for `match`",
     ],
   ])("%j [interfaces 21]", (text, problem) => {
-    expect(wrong(text)).toContain(problem);
+    expect(describeMistakes(text)).toContain(problem);
   });
 });

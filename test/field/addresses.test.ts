@@ -127,8 +127,8 @@ describe("an option with an address", () => {
     const at = async (url: string) => (await runCommand(["status", "--url", url])).stderr;
     expect(await at(`https://127.0.0.1:${plain}`)).toContain("speaks plain HTTP. Write http://");
     expect(await at(`http://127.0.0.1:${secure}`)).toContain("If that port speaks TLS, write https://");
-    const graded = async (url: string) => (await runCommand(["receiver-test", url, ...SECRET])).stdout;
-    expect(await graded(`https://127.0.0.1:${plain}`)).toContain("write http:// in place of https://");
-    expect(await graded(`http://127.0.0.1:${secure}`)).toContain("https server that is called by http");
+    const gradeUrl = async (url: string) => (await runCommand(["receiver-test", url, ...SECRET])).stdout;
+    expect(await gradeUrl(`https://127.0.0.1:${plain}`)).toContain("write http:// in place of https://");
+    expect(await gradeUrl(`http://127.0.0.1:${secure}`)).toContain("https server that is called by http");
   });
 });

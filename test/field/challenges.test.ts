@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const challenge = ({ status, headers }: { status: number; headers: Headers }) => [
+const readChallenge = ({ status, headers }: { status: number; headers: Headers }) => [
   status,
   headers.get("www-authenticate"),
 ];
@@ -28,31 +28,31 @@ describe("a 401", () => {
   ])("by %s names its challenge [G41]", async (_name, method, path, headers) => {
     const body = method === "POST" ? {} : undefined;
     const answer = await api.call(undefined, method, path, body, headers as Record<string, string>);
-    expect(challenge(answer)).toEqual([401, CHALLENGE]);
+    expect(readChallenge(answer)).toEqual([401, CHALLENGE]);
     if ("origin" in headers)
       expect(answer.headers.get("access-control-expose-headers")).toContain("WWW-Authenticate");
   });
 
   it("of a rule names the challenge, or the rule's own [G41]", async () => {
-    const rule = (effect: object) => ({ match: { operation: "models.list" }, times: 1, effect });
+    const makeRule = (effect: object) => ({ match: { operation: "models.list" }, times: 1, effect });
     for (const effect of [{ error: "AUTHENTICATION_REQUIRED" }, { status: 401, body: {} }, { status: 401 }]) {
-      await api.call(undefined, "POST", FAULTS, rule(effect));
-      expect(challenge(await api.call("ada", "GET", "/v1/models"))).toEqual([401, CHALLENGE]);
+      await api.call(undefined, "POST", FAULTS, makeRule(effect));
+      expect(readChallenge(await api.call("ada", "GET", "/v1/models"))).toEqual([401, CHALLENGE]);
     }
     await api.call(
       undefined,
       "POST",
       FAULTS,
-      rule({ status: 401, headers: { "www-authenticate": "Basic" } }),
+      makeRule({ status: 401, headers: { "www-authenticate": "Basic" } }),
     );
-    expect(challenge(await api.call("ada", "GET", "/v1/models"))).toEqual([401, "Basic"]);
+    expect(readChallenge(await api.call("ada", "GET", "/v1/models"))).toEqual([401, "Basic"]);
   });
 
   it("has no challenge if the setting is off, and no other status has one [G41]", async () => {
     const quiet = { name: "quiet", settings: { auth_challenge: "off" } };
     expect((await api.call(undefined, "POST", "/_control/sandboxes", quiet)).status).toBe(201);
-    expect(challenge(await api.call(undefined, "GET", "/_s/quiet/v1/models"))).toEqual([401, null]);
-    expect(challenge(await api.call("ada", "GET", "/v1/models"))).toEqual([200, null]);
+    expect(readChallenge(await api.call(undefined, "GET", "/_s/quiet/v1/models"))).toEqual([401, null]);
+    expect(readChallenge(await api.call("ada", "GET", "/v1/models"))).toEqual([200, null]);
   });
 
   it("of the control API of a shared server has a challenge", async () => {
@@ -65,7 +65,7 @@ describe("a 401", () => {
       ["POST", "/_console/login", {}],
     ] as const) {
       const body = method === "POST" ? { code: "no" } : undefined;
-      expect(challenge(await shared.call(undefined, method, path, body, headers))).toEqual([401, own]);
+      expect(readChallenge(await shared.call(undefined, method, path, body, headers))).toEqual([401, own]);
     }
     await shared.close();
   });

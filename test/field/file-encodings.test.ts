@@ -24,7 +24,7 @@ afterAll(async () => {
   removeTempFolders();
 });
 
-function utf16be(text: string): Buffer {
+function toUtf16be(text: string): Buffer {
   return Buffer.from(text, "utf16le").swap16();
 }
 
@@ -34,8 +34,8 @@ const ENCODINGS: [name: string, encode: (text: string) => Buffer][] = [
   ["UTF-8 with a byte order mark", (text) => Buffer.from(`\ufeff${text}`)],
   ["UTF-16 LE with a byte order mark", (text) => Buffer.from(`\ufeff${text}`, "utf16le")],
   ["UTF-16 LE", (text) => Buffer.from(text, "utf16le")],
-  ["UTF-16 BE with a byte order mark", (text) => utf16be(`\ufeff${text}`)],
-  ["UTF-16 BE", utf16be],
+  ["UTF-16 BE with a byte order mark", (text) => toUtf16be(`\ufeff${text}`)],
+  ["UTF-16 BE", toUtf16be],
 ];
 
 const encodeWestern = (text: string) => Buffer.from(text, "latin1");

@@ -25,13 +25,13 @@ async function upload(body: string | Buffer, type = TYPE) {
 /** One part with these headers, one byte for each character. */
 const part = (...head: string[]) =>
   Buffer.from(`--edge\r\n${head.join("\r\n")}\r\n\r\nhello\r\n--edge--\r\n`, "latin1");
-const named = (name: string) =>
+const makeNamedPart = (name: string) =>
   part(`Content-Disposition: form-data; name="file"; filename="${name}"`, "Content-Type: text/plain");
 const field = (name: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${name}\r\n`;
 
 it("an unknown field of a form is ignored, also if it is sent twice [G09]", async () => {
   for (const fields of [field("tag"), field("tag").repeat(2), field("tags[]").repeat(2)])
-    expect(await upload(`${fields}${named("a.txt")}`)).toEqual([201, "a.txt"]);
+    expect(await upload(`${fields}${makeNamedPart("a.txt")}`)).toEqual([201, "a.txt"]);
 });
 
 describe("a form that a client built by hand is refused with its mistake", () => {
@@ -58,7 +58,7 @@ describe("a form that a client built by hand is refused with its mistake", () =>
   });
 
   it("if one of its parts is unreadable, also if the other parts would suffice", async () => {
-    const whole = named("a.txt").toString();
+    const whole = makeNamedPart("a.txt").toString();
     const body = whole.replace(
       "--edge--",
       '--edge\r\nContent-Disposition: name="purpose"\r\n\r\nx\r\n--edge--',
@@ -70,12 +70,12 @@ describe("a form that a client built by hand is refused with its mistake", () =>
 
   it("if it has more than 100 parts", async () => {
     const listFields = (count: number) => Array.from({ length: count }, (_, i) => field(`note${i}`)).join("");
-    expect(await upload(`${listFields(99)}${named("a.txt")}`)).toEqual([201, "a.txt"]);
-    expect((await upload(`${listFields(100)}${named("a.txt")}`))[0]).toBe(413);
+    expect(await upload(`${listFields(99)}${makeNamedPart("a.txt")}`)).toEqual([201, "a.txt"]);
+    expect((await upload(`${listFields(100)}${makeNamedPart("a.txt")}`))[0]).toBe(413);
   });
 
   it("if its Content-Type has no boundary, with what to do", async () => {
-    expect(await upload(named("a.txt"), "multipart/form-data")).toEqual([
+    expect(await upload(makeNamedPart("a.txt"), "multipart/form-data")).toEqual([
       422,
       "the multipart form cannot be read: its Content-Type has no boundary; let the HTTP client set this header",
     ]);
@@ -83,14 +83,14 @@ describe("a form that a client built by hand is refused with its mistake", () =>
 
   it("if its Content-Type names another boundary than its parts have", async () => {
     for (const type of ["multipart/form-data; boundary=other", 'multipart/form-data; boundary="other"'])
-      expect(await upload(named("a.txt"), type)).toEqual([
+      expect(await upload(makeNamedPart("a.txt"), type)).toEqual([
         422,
         "the multipart form cannot be read: no part begins with --other, the boundary of its Content-Type",
       ]);
   });
 
   it("if its lines do not end with CR and LF", async () => {
-    const [status, message] = await upload(named("a.txt").toString().replaceAll("\r\n", "\n"));
+    const [status, message] = await upload(makeNamedPart("a.txt").toString().replaceAll("\r\n", "\n"));
     expect([status, message]).toEqual([422, expect.stringContaining("lines must end with CR and LF")]);
   });
 });
@@ -102,7 +102,7 @@ it.each([
   ["a boundary in quotes with a space", 'charset=utf-8; boundary="edge 1"', "edge 1"],
 ])("a form with %s is read in every host: %s [G13, RFC 2046 5.1.1]", async (_what, parameters, boundary) => {
   const type = `multipart/form-data; ${parameters}`;
-  const body = named("a.txt").toString().replaceAll("--edge", `--${boundary}`);
+  const body = makeNamedPart("a.txt").toString().replaceAll("--edge", `--${boundary}`);
   expect(await upload(body, type)).toEqual([201, "a.txt"]);
   const sandbox = await createSandbox();
   const headers = { "api-key": KEYS.dan, "content-type": type };
@@ -122,6 +122,6 @@ describe("a file's name in a form", () => {
       "a\ufffd.txt",
     ],
   ])("keeps its characters if it was sent in %s", async (_encoding, bytes, name) => {
-    expect(await upload(named(bytes))).toEqual([201, name]);
+    expect(await upload(makeNamedPart(bytes))).toEqual([201, name]);
   });
 });

@@ -58,7 +58,7 @@ const uncropFields = [
   { name: "organization_id", content: "org_acme" },
   { name: "extend_left", content: "4" },
 ];
-const uncropRaw = (...files: RawPart[]) =>
+const postRaw = (...files: RawPart[]) =>
   sendForm(UNCROP, [{ name: "provider", content: "provider_a" }, ...uncropFields, ...files]);
 
 const uploadPart = async (part: Omit<RawPart, "name">) => {
@@ -91,8 +91,8 @@ const buildOutcomes = (parts: readonly Omit<RawPart, "name">[], outcome: string)
 describe("a part of a form with a file name and no Content-Type", () => {
   it("is accepted as an image by its bytes, also after other parts", async () => {
     const plain = { name: "image_file", filename: "a.png" };
-    expect((await uncropRaw({ ...plain, content: png })).status).toBe(200);
-    expect((await uncropRaw({ ...plain, filename: "no-extension", content: jpeg })).status).toBe(200);
+    expect((await postRaw({ ...plain, content: png })).status).toBe(200);
+    expect((await postRaw({ ...plain, filename: "no-extension", content: jpeg })).status).toBe(200);
     const both = [
       { name: "provider", content: "provider_b" },
       { name: "organization_id", content: "org_acme" },
@@ -104,15 +104,15 @@ describe("a part of a form with a file name and no Content-Type", () => {
 
   it("is refused if its bytes are of no known image format", async () => {
     const gif = await drawPicture(20, 20).gif().toBuffer();
-    const refused = await uncropRaw({ name: "image_file", filename: "a.png", content: gif });
+    const refused = await postRaw({ name: "image_file", filename: "a.png", content: gif });
     expect([refused.status, refused.body.error.details.value]).toEqual([415, "image/gif"]);
-    const text = await uncropRaw({ name: "image_file", filename: "a.png", content: "no image" });
+    const text = await postRaw({ name: "image_file", filename: "a.png", content: "no image" });
     expect([text.status, text.body.error.details.field]).toEqual([422, "image_file"]);
     expect(JSON.stringify(text.body)).not.toContain("text/plain");
   });
 
   it("is not guessed if a type was sent, such as `text/plain`", async () => {
-    const refused = await uncropRaw(
+    const refused = await postRaw(
       { name: "image_file", filename: "a.png", type: "text/plain", content: png },
       { name: "other", filename: "b.png", content: png },
     );
@@ -121,7 +121,7 @@ describe("a part of a form with a file name and no Content-Type", () => {
 
   it.each(["image/*", "*/*", "multipart/form-data"])("is recognized like one of type %s", async (type) => {
     const part = { name: "image_file", filename: "a.png", type };
-    expect((await uncropRaw({ ...part, content: png })).status).toBe(200);
+    expect((await postRaw({ ...part, content: png })).status).toBe(200);
     const parts = [{ filename: "plan.csv", type, content: "part,price\nvalve,12" }];
     expect(await processParts(parts)).toEqual(buildOutcomes(parts, "completed"));
   });
@@ -209,7 +209,7 @@ describe("a type under another name", () => {
     ["image/png;charset=binary", "png"],
   ] as const)("is accepted for an image as %s", async (type, format) => {
     const bytes = format === "png" ? png : jpeg;
-    const answer = await uncropRaw({ name: "image_file", filename: "a", type, content: bytes });
+    const answer = await postRaw({ name: "image_file", filename: "a", type, content: bytes });
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   });
 

@@ -7,7 +7,7 @@ afterEach(async () => {
   for (const { understudy } of open.splice(0)) await understudy.close();
 });
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const makeRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: object) => ({ content: { "application/json": { schema } } });
 const success = (schema: object) => ({ responses: { "200": { description: "d", ...json(schema) } } });
 
@@ -24,10 +24,10 @@ describe("schemas that refer to each other are served", () => {
     serve({
       paths: {
         "/v1/pets": {
-          post: { requestBody: { required: true, ...json(ref("Pet")) }, ...success(ref("Pet")) },
+          post: { requestBody: { required: true, ...json(makeRef("Pet")) }, ...success(makeRef("Pet")) },
         },
         "/v1/cats": {
-          post: { requestBody: { required: true, ...json(ref("Cat")) }, ...success(ref("Cat")) },
+          post: { requestBody: { required: true, ...json(makeRef("Cat")) }, ...success(makeRef("Cat")) },
         },
       },
       components: {
@@ -40,15 +40,15 @@ describe("schemas that refer to each other are served", () => {
           },
           Cat: {
             allOf: [
-              ref("Pet"),
+              makeRef("Pet"),
               { type: "object", required: ["lives"], properties: { lives: { type: "integer" } } },
             ],
           },
-          Dog: { allOf: [ref("Pet"), { type: "object", properties: { bark: { type: "boolean" } } }] },
+          Dog: { allOf: [makeRef("Pet"), { type: "object", properties: { bark: { type: "boolean" } } }] },
         },
       },
     });
-  const branches = [ref("Cat"), ref("Dog")];
+  const branches = [makeRef("Cat"), makeRef("Dog")];
   const discriminator = { propertyName: "kind" };
 
   it.each([
@@ -81,18 +81,18 @@ describe("schemas that refer to each other are served", () => {
       discriminator,
     };
     const extend = (name: string) => ({
-      allOf: [ref("Pet"), { type: "object", properties: { [name]: { type: "integer" } } }],
+      allOf: [makeRef("Pet"), { type: "object", properties: { [name]: { type: "integer" } } }],
     });
     const { send } = serve({
       paths: {
         "/v1/pets": {
-          get: success({ type: "array", items: ref("Pet") }),
-          post: { requestBody: { required: true, ...json(ref("Pet")) }, ...success(ref("Pet")) },
+          get: success({ type: "array", items: makeRef("Pet") }),
+          post: { requestBody: { required: true, ...json(makeRef("Pet")) }, ...success(makeRef("Pet")) },
         },
         "/v1/pets/{id}": {
           get: {
             parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
-            ...success(ref("Pet")),
+            ...success(makeRef("Pet")),
           },
         },
       },
@@ -106,7 +106,7 @@ describe("schemas that refer to each other are served", () => {
 
   it("with unevaluatedProperties: false, which refuses only fields that no part has [interfaces 18]", async () => {
     const extend = (name: string) => ({
-      allOf: [ref("Pet"), { type: "object", properties: { [name]: { type: "integer" } } }],
+      allOf: [makeRef("Pet"), { type: "object", properties: { [name]: { type: "integer" } } }],
       unevaluatedProperties: false,
     });
     const Pet = {
@@ -116,7 +116,7 @@ describe("schemas that refer to each other are served", () => {
       discriminator,
     };
     const operation = (name: string) => ({
-      post: { requestBody: { required: true, ...json(ref(name)) }, ...success({}) },
+      post: { requestBody: { required: true, ...json(makeRef(name)) }, ...success({}) },
     });
     const { send } = serve({
       paths: { "/v1/pets": operation("Pet"), "/v1/cats": operation("Cat") },
@@ -137,18 +137,18 @@ describe("schemas that refer to each other are served", () => {
   });
 
   it.each([
-    ["allOf", { allOf: [ref("A"), { type: "object", properties: { x: { type: "integer" } } }] }],
+    ["allOf", { allOf: [makeRef("A"), { type: "object", properties: { x: { type: "integer" } } }] }],
     [
       "if and else",
-      { if: { required: ["y"] }, else: ref("A"), type: "object", properties: { x: { type: "integer" } } },
+      { if: { required: ["y"] }, else: makeRef("A"), type: "object", properties: { x: { type: "integer" } } },
     ],
     [
       "dependentSchemas",
-      { type: "object", properties: { x: { type: "integer" } }, dependentSchemas: { x: ref("A") } },
+      { type: "object", properties: { x: { type: "integer" } }, dependentSchemas: { x: makeRef("A") } },
     ],
   ])("by %s of itself [interfaces 18]", async (_, A) => {
     const { send } = serve({
-      paths: { "/v1/a": { post: { requestBody: json(ref("A")), ...success(ref("A")) } } },
+      paths: { "/v1/a": { post: { requestBody: json(makeRef("A")), ...success(makeRef("A")) } } },
       components: { schemas: { A } },
     });
     expect((await send("POST", "/v1/a", { body: { x: 1 } })).status).toBe(200);
@@ -157,9 +157,9 @@ describe("schemas that refer to each other are served", () => {
 });
 
 it.each([
-  ["3.1.0", { anyOf: [ref("Node"), { type: "null" }] }],
-  ["3.0.3", { nullable: true, allOf: [ref("Node")] }],
-  ["3.0.3", { nullable: true, ...ref("Node") }],
+  ["3.1.0", { anyOf: [makeRef("Node"), { type: "null" }] }],
+  ["3.0.3", { nullable: true, allOf: [makeRef("Node")] }],
+  ["3.0.3", { nullable: true, ...makeRef("Node") }],
 ])(
   "a generated recursive value of OpenAPI %s ends with null where the schema allows it: %j [interfaces 18]",
   async (version, parent) => {
@@ -169,7 +169,7 @@ it.each([
       properties: { name: { type: "string" }, parent },
     };
     const { send } = serve(
-      { paths: { "/v1/node": { get: success(ref("Node")) } }, components: { schemas: { Node } } },
+      { paths: { "/v1/node": { get: success(makeRef("Node")) } }, components: { schemas: { Node } } },
       version,
     );
     const { body } = await send("GET", "/v1/node");
@@ -366,7 +366,7 @@ describe("paths /xs and /xs/{id} without bindings", () => {
   it("with two schemas of one name do not mix their records [interfaces 18]", async () => {
     const notes = { one: record({ id: text, title: text }), two: record({ id: text, count: { const: 3 } }) };
     const { send, understudy } = serve({
-      paths: { ...pair("/v1/one/notes", ref("one")), ...pair("/v1/two/notes", ref("two")) },
+      paths: { ...pair("/v1/one/notes", makeRef("one")), ...pair("/v1/two/notes", makeRef("two")) },
       components: { schemas: notes },
     });
     expect((await send("POST", "/v1/one/notes", { body: { id: "a", title: "A" } })).status).toBe(200);
@@ -529,7 +529,7 @@ describe("bound operations", () => {
       type: "object",
       required: ["data", "first_id", "last_id"],
       properties: {
-        data: { type: "array", items: ref("Tag") },
+        data: { type: "array", items: makeRef("Tag") },
         first_id: { type: "string" },
         last_id: { type: "string" },
       },
@@ -548,10 +548,13 @@ describe("bound operations", () => {
       },
       paths: {
         "/v1/tags": {
-          get: { operationId: "list", ...success(ref("Page")) },
-          post: { operationId: "create", requestBody: json(ref("Tag")), ...success(ref("Tag")) },
+          get: { operationId: "list", ...success(makeRef("Page")) },
+          post: { operationId: "create", requestBody: json(makeRef("Tag")), ...success(makeRef("Tag")) },
         },
-        "/v1/tags/{id}": { parameters: [id], delete: { operationId: "remove", ...success(ref("Deleted")) } },
+        "/v1/tags/{id}": {
+          parameters: [id],
+          delete: { operationId: "remove", ...success(makeRef("Deleted")) },
+        },
       },
       components: { schemas },
     });
@@ -575,13 +578,13 @@ it("a parameter that is only in the path is read as a string [interfaces 18]", a
   const { send } = serve({
     paths: {
       "/v1/users/{user_id}/tags": {
-        get: success({ type: "array", items: ref("Tag") }),
+        get: success({ type: "array", items: makeRef("Tag") }),
         post: {
           requestBody: json({ type: "object", properties: { id: { type: "string" } } }),
-          ...success(ref("Tag")),
+          ...success(makeRef("Tag")),
         },
       },
-      "/v1/users/{user_id}/tags/{id}": { get: success(ref("Tag")) },
+      "/v1/users/{user_id}/tags/{id}": { get: success(makeRef("Tag")) },
     },
     components: { schemas: { Tag } },
   });

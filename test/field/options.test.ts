@@ -38,7 +38,7 @@ const COMMANDS = (
 ).flat();
 
 /** The command line with all required options except one. */
-function without({ words, options }: Command, name: string): string[] {
+function omitOption({ words, options }: Command, name: string): string[] {
   const needed = options.filter((one) => one.required && one.name !== name);
   return [...words, ...needed.flatMap((one) => [`--${one.name}`, one.value])];
 }
@@ -53,7 +53,7 @@ describe("a command line with a mistake", () => {
     for (const { name, type, value } of command.options) {
       if (type === "array") continue;
       const once = type === "boolean" ? [`--${name}`] : [`--${name}`, value];
-      const { code, stderr } = await runCommand([...without(command, name), ...once, ...once]);
+      const { code, stderr } = await runCommand([...omitOption(command, name), ...once, ...once]);
       expect([code, stderr.split("\n")[0]]).toEqual([
         2,
         expect.stringMatching(new RegExp(`--${name} (is given more than once|needs --)`)),
@@ -66,7 +66,7 @@ describe("a command line with a mistake", () => {
     for (const { name, type } of command.options) {
       if (type === "boolean") continue;
       for (const empty of [[`--${name}`, ""], [`--${name}=`]]) {
-        const { code, stderr } = await runCommand([...without(command, name), ...empty]);
+        const { code, stderr } = await runCommand([...omitOption(command, name), ...empty]);
         expect([code, stderr]).toEqual([
           2,
           expect.stringMatching(new RegExp(`--${name} (is empty|takes |needs )`)),

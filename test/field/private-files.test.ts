@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 afterAll(removeTempFolders);
 
 /** Lists the folder and everything in it that other users may read, as path and mode. */
-function readableByOthers(folder: string): string[] {
+function listReadableByOthers(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true }) as string[];
   return [folder, ...names.map((name) => join(folder, name))].flatMap((path) => {
     const { mode } = statSync(path);
@@ -41,7 +41,7 @@ describe("other users of the machine cannot read", () => {
       const server = await startServer(["--persist", target]);
       await beginUpload(server.ready.url);
       await server.stop();
-      expect(readableByOthers(folder)).toEqual([]);
+      expect(listReadableByOthers(folder)).toEqual([]);
     }
   });
 
@@ -92,6 +92,6 @@ describe("other users of the machine cannot read", () => {
       cwd: folder,
     });
     expect(made.code, made.stderr).toBe(0);
-    expect(readableByOthers(folder)).toEqual([]);
+    expect(listReadableByOthers(folder)).toEqual([]);
   });
 });

@@ -12,21 +12,21 @@ const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const DATA = '{"user_id":"usr_1","name":"Zoë <b>O\'Hara & Söhne</b> \\"x\\" + €","email":"zoe@acme.test"}';
 const TEXT = `{"event":"user.created","data":${DATA},"timestamp":"2026-03-15T12:01:00.000Z","webhook_id":"wh_1","delivery_id":"del_1"}`;
 const BODY = Buffer.from(TEXT);
-const hmac = (key: string | Uint8Array, bytes: string | Uint8Array) =>
+const computeHmac = (key: string | Uint8Array, bytes: string | Uint8Array) =>
   createHmac("sha256", key).update(bytes);
-const otherHmac = (algorithm: string) => createHmac(algorithm, SECRET).update(BODY);
-const signText = (bytes: string | Uint8Array) => `sha256=${hmac(SECRET, bytes).digest("hex")}`;
+const computeOtherHmac = (algorithm: string) => createHmac(algorithm, SECRET).update(BODY);
+const signText = (bytes: string | Uint8Array) => `sha256=${computeHmac(SECRET, bytes).digest("hex")}`;
 const value = JSON.parse(TEXT);
 const sorted = (text: string) => {
   const object = JSON.parse(text);
   object.data = Object.fromEntries(Object.entries(object.data).sort());
   return JSON.stringify(Object.fromEntries(Object.entries(object).sort()));
 };
-const unit = (one: string) => one.charCodeAt(0).toString(16).padStart(4, "0");
-const escapeAsGo = (text: string) => text.replaceAll(/[<>&]/g, (one) => `\\u${unit(one)}`);
+const formatUnit = (one: string) => one.charCodeAt(0).toString(16).padStart(4, "0");
+const escapeAsGo = (text: string) => text.replaceAll(/[<>&]/g, (one) => `\\u${formatUnit(one)}`);
 const escapeAsNet = (text: string) =>
-  text.replaceAll(/\\"|[<>&'+\u0080-\uffff]/g, (one) => `\\u${unit(one.at(-1)!).toUpperCase()}`);
-const escapeAsGson = (text: string) => text.replaceAll(/[<>&=']/g, (one) => `\\u${unit(one)}`);
+  text.replaceAll(/\\"|[<>&'+\u0080-\uffff]/g, (one) => `\\u${formatUnit(one.at(-1)!).toUpperCase()}`);
+const escapeAsGson = (text: string) => text.replaceAll(/[<>&=']/g, (one) => `\\u${formatUnit(one)}`);
 const writeAsPython = (object: unknown): string =>
   typeof object === "object"
     ? `{${Object.entries(object!)
@@ -65,10 +65,10 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
     "body-changed",
     /only the payload's data, compact/,
   ],
-  ["key and data swapped", `sha256=${hmac(BODY, SECRET).digest("hex")}`, "swapped", /swapped/],
+  ["key and data swapped", `sha256=${computeHmac(BODY, SECRET).digest("hex")}`, "swapped", /swapped/],
   [
     "key and data swapped, no prefix",
-    `sha256=${hmac(BODY, SECRET.slice(6)).digest("hex")}`,
+    `sha256=${computeHmac(BODY, SECRET.slice(6)).digest("hex")}`,
     "swapped",
     /swapped/,
   ],
@@ -118,36 +118,51 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
   ["a byte-order mark", signText(`\ufeff${TEXT}`), "body-changed", /with a byte-order mark/],
   [
     "base64 in place of hex",
-    `sha256=${hmac(SECRET, BODY).digest("base64")}`,
+    `sha256=${computeHmac(SECRET, BODY).digest("base64")}`,
     "wrong-encoding",
     /right.*base64/,
   ],
-  ["base64 without a prefix", hmac(SECRET, BODY).digest("base64"), "no-prefix", /; also, .*right.*base64/],
-  ["SHA-1 without a prefix", otherHmac("sha1").digest("hex"), "no-prefix", /; also, .*the length of sha1/],
+  [
+    "base64 without a prefix",
+    computeHmac(SECRET, BODY).digest("base64"),
+    "no-prefix",
+    /; also, .*right.*base64/,
+  ],
+  [
+    "SHA-1 without a prefix",
+    computeOtherHmac("sha1").digest("hex"),
+    "no-prefix",
+    /; also, .*the length of sha1/,
+  ],
   [
     "sha512= and its digest",
-    `sha512=${otherHmac("sha512").digest("hex")}`,
+    `sha512=${computeOtherHmac("sha512").digest("hex")}`,
     "wrong-prefix",
     /HMAC with sha512/,
   ],
   ["the prefix twice", `sha256=${signText(BODY)}`, "wrong-prefix", /follow "sha256="; "sha256=" follows$/],
   [
     "another prefix behind it",
-    `sha256=v1=${hmac(SECRET, BODY).digest("hex")}`,
+    `sha256=v1=${computeHmac(SECRET, BODY).digest("hex")}`,
     "wrong-prefix",
     /"v1=" follows$/,
   ],
-  ["Python's bytes", `sha256=b'${hmac(SECRET, BODY).digest("hex")}'`, "wrong-encoding", /quotes around it$/],
+  [
+    "Python's bytes",
+    `sha256=b'${computeHmac(SECRET, BODY).digest("hex")}'`,
+    "wrong-encoding",
+    /quotes around it$/,
+  ],
   [
     "quotes and no prefix",
-    `"${hmac(SECRET, BODY).digest("hex")}"`,
+    `"${computeHmac(SECRET, BODY).digest("hex")}"`,
     "no-prefix",
     /; also, .*quotes around it$/,
   ],
-  ["0x before it", `sha256=0x${hmac(SECRET, BODY).digest("hex")}`, "wrong-encoding", /0x before it$/],
+  ["0x before it", `sha256=0x${computeHmac(SECRET, BODY).digest("hex")}`, "wrong-encoding", /0x before it$/],
   [
     "C#'s BitConverter",
-    hmac(SECRET, BODY)
+    computeHmac(SECRET, BODY)
       .digest("hex")
       .toUpperCase()
       .replaceAll(/..(?!$)/g, "$&-"),

@@ -40,29 +40,34 @@ async function startServer(...pieces: (string | number)[]) {
   return { url: `http://127.0.0.1:${port}/hook`, connections: () => connections, open: () => open };
 }
 
-const head = (status: string, ...headers: string[]) =>
+const makeHead = (status: string, ...headers: string[]) =>
   `${[`HTTP/1.1 ${status}`, ...headers].join("\r\n")}\r\n\r\n`;
 const KEPT = "Connection: keep-alive";
 const CHUNKED = "Transfer-Encoding: chunked";
-const SECOND = head("500 No", "Content-Length: 0");
+const SECOND = makeHead("500 No", "Content-Length: 0");
 
 const SURPLUS: [title: string, pieces: (string | number)[], status: number, body: string][] = [
-  ["a body after a 204", [`${head("204 No Content")}ok`], 204, ""],
-  ["a body after a 204 that closes", [`${head("204 No Content", "Connection: close")}ok`], 204, ""],
-  ["a body after a 204 that is kept", [`${head("204 No Content", KEPT)}ok`], 204, ""],
+  ["a body after a 204", [`${makeHead("204 No Content")}ok`], 204, ""],
+  ["a body after a 204 that closes", [`${makeHead("204 No Content", "Connection: close")}ok`], 204, ""],
+  ["a body after a 204 that is kept", [`${makeHead("204 No Content", KEPT)}ok`], 204, ""],
   ["a body after a 204 of HTTP/1.0", ["HTTP/1.0 204 No Content\r\n\r\nok"], 204, ""],
-  ["a measured body after a 204", [`${head("204 No Content", "Content-Length: 2")}ok`], 204, ""],
-  ["a chunked body after a 204", [`${head("204 No Content", CHUNKED)}2\r\nok\r\n0\r\n\r\n`], 204, ""],
-  ["20 KB after a 204", [`${head("204 No Content")}${"x".repeat(20_000)}`], 204, ""],
-  ["a body after a 204 behind a 100", [`${head("100 Continue")}${head("204 No Content")}ok`], 204, ""],
-  ["a body after a 304", [`${head("304 Not Modified", "Content-Length: 2")}ok`], 304, ""],
-  ["more than Content-Length", [`${head("200 OK", "Content-Length: 2")}okay`], 200, "ok"],
-  ["more than a Content-Length of 0", [`${head("200 OK", "Content-Length: 0", KEPT)}ok`], 200, ""],
-  ["more than a refusal's Content-Length", [`${head("401 No", "Content-Length: 2")}no!`], 401, "no"],
-  ["bytes after the last chunk", [`${head("200 OK", CHUNKED)}2\r\nok\r\n0\r\n\r\nmore`], 200, "ok"],
-  ["a second answer", [`${head("200 OK", "Content-Length: 2", KEPT)}ok${SECOND}`], 200, "ok"],
-  ["a second answer, later", [`${head("200 OK", "Content-Length: 2", KEPT)}ok`, 20, SECOND], 200, "ok"],
-  ["a body after a 204, later", [head("204 No Content", KEPT), 20, "ok"], 204, ""],
+  ["a measured body after a 204", [`${makeHead("204 No Content", "Content-Length: 2")}ok`], 204, ""],
+  ["a chunked body after a 204", [`${makeHead("204 No Content", CHUNKED)}2\r\nok\r\n0\r\n\r\n`], 204, ""],
+  ["20 KB after a 204", [`${makeHead("204 No Content")}${"x".repeat(20_000)}`], 204, ""],
+  [
+    "a body after a 204 behind a 100",
+    [`${makeHead("100 Continue")}${makeHead("204 No Content")}ok`],
+    204,
+    "",
+  ],
+  ["a body after a 304", [`${makeHead("304 Not Modified", "Content-Length: 2")}ok`], 304, ""],
+  ["more than Content-Length", [`${makeHead("200 OK", "Content-Length: 2")}okay`], 200, "ok"],
+  ["more than a Content-Length of 0", [`${makeHead("200 OK", "Content-Length: 0", KEPT)}ok`], 200, ""],
+  ["more than a refusal's Content-Length", [`${makeHead("401 No", "Content-Length: 2")}no!`], 401, "no"],
+  ["bytes after the last chunk", [`${makeHead("200 OK", CHUNKED)}2\r\nok\r\n0\r\n\r\nmore`], 200, "ok"],
+  ["a second answer", [`${makeHead("200 OK", "Content-Length: 2", KEPT)}ok${SECOND}`], 200, "ok"],
+  ["a second answer, later", [`${makeHead("200 OK", "Content-Length: 2", KEPT)}ok`, 20, SECOND], 200, "ok"],
+  ["a body after a 204, later", [makeHead("204 No Content", KEPT), 20, "ok"], 204, ""],
 ];
 
 describe("an answer with bytes after its end", () => {
@@ -78,7 +83,7 @@ describe("an answer with bytes after its end", () => {
   });
 
   it("closes its connection at once, also if the bytes arrive while it is idle", async () => {
-    const { url, open } = await startServer(head("204 No Content", KEPT), 20, "ok");
+    const { url, open } = await startServer(makeHead("204 No Content", KEPT), 20, "ok");
     const outbound = createSender();
     await until(async () => {
       expect((await outbound.send(createPost(url, { timeoutMs: 10_000 }))).response_code).toBe(204);
@@ -89,7 +94,7 @@ describe("an answer with bytes after its end", () => {
   });
 
   it("is a success for a delivery, directly and forwarded [6.4]", async () => {
-    const { url } = await startServer(`${head("204 No Content")}ok`);
+    const { url } = await startServer(`${makeHead("204 No Content")}ok`);
     const api = await startWebhooks();
     cleanUpLater(() => api.close());
     await api.webhook(url);
@@ -111,7 +116,7 @@ describe("an answer with bytes after its end", () => {
       const status = answer(request, body);
       const text = status === 200 ? JSON.stringify([...processed]) : "ok";
       const length = status === 200 ? [`Content-Length: ${text.length}`] : [];
-      response.socket!.end(`${head(`${status} Answer`, ...length, "Connection: close")}${text}surplus`);
+      response.socket!.end(`${makeHead(`${status} Answer`, ...length, "Connection: close")}${text}surplus`);
     });
     const answer = ({ method, url, headers }: http.IncomingMessage, body: Buffer) => {
       if (method === "GET" && url === "/processed") return 200;

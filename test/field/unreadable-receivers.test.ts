@@ -16,7 +16,7 @@ async function startServer(text: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
-const head = (...lines: string[]) => `${["HTTP/1.1 200 OK", ...lines].join("\r\n")}\r\n\r\n`;
+const makeHead = (...lines: string[]) => `${["HTTP/1.1 200 OK", ...lines].join("\r\n")}\r\n\r\n`;
 const CHUNKED = "Transfer-Encoding: chunked";
 
 const UNREADABLE: [title: string, answer: string, says: RegExp][] = [
@@ -27,16 +27,16 @@ const UNREADABLE: [title: string, answer: string, says: RegExp][] = [
   ["a status of four digits", "HTTP/1.1 1000 X\r\n\r\n", /status is not a number of three digits/],
   ["no status", "HTTP/1.1 abc X\r\n\r\n", /status is not a number of three digits/],
   ["lines that end with LF", "HTTP/1.1 200 OK\nContent-Length: 0\n\n", /does not end with CR LF/],
-  ["a space in a header's name", head("X A: b"), /a header of the answer/],
-  ["a header without a colon", head("oops"), /a header of the answer/],
-  ["a NUL in a header", head("X-A: a\0b"), /a header of the answer/],
-  ["a header of two lines", head("X-A: a\r\n b"), /a header of the answer/],
-  ["headers of 100 KB", head(`X-A: ${"a".repeat(100_000)}`), /headers are too long/],
-  ["two lengths", `${head("Content-Length: 2", "Content-Length: 3")}abc`, /two Content-Length headers/],
-  ["a length and chunks", `${head("Content-Length: 2", CHUNKED)}ok`, /Content-Length/],
-  ["chunks and a length", `${head(CHUNKED, "Content-Length: 2")}ok`, /Content-Length/],
-  ["a negative length", head("Content-Length: -1"), /Content-Length is not a number/],
-  ["a chunk without a size", `${head(CHUNKED)}zz\r\n`, /broke off .*: the size of a chunk/],
+  ["a space in a header's name", makeHead("X A: b"), /a header of the answer/],
+  ["a header without a colon", makeHead("oops"), /a header of the answer/],
+  ["a NUL in a header", makeHead("X-A: a\0b"), /a header of the answer/],
+  ["a header of two lines", makeHead("X-A: a\r\n b"), /a header of the answer/],
+  ["headers of 100 KB", makeHead(`X-A: ${"a".repeat(100_000)}`), /headers are too long/],
+  ["two lengths", `${makeHead("Content-Length: 2", "Content-Length: 3")}abc`, /two Content-Length headers/],
+  ["a length and chunks", `${makeHead("Content-Length: 2", CHUNKED)}ok`, /Content-Length/],
+  ["chunks and a length", `${makeHead(CHUNKED, "Content-Length: 2")}ok`, /Content-Length/],
+  ["a negative length", makeHead("Content-Length: -1"), /Content-Length is not a number/],
+  ["a chunk without a size", `${makeHead(CHUNKED)}zz\r\n`, /broke off .*: the size of a chunk/],
 ];
 
 describe("a receiver's answer that is not HTTP fails with the reason in a sentence, not in the parser's words [G24]", () => {

@@ -69,7 +69,7 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipf
     for name in old.namelist(): new.writestr(name, old.read(name))`;
       execFileSync("python3", ["-c", program, zip, again]);
       const checked = await runCommand(["verify", "--har", again]);
-      expect(withoutTime(checked.stdout.replaceAll(again, zip))).toBe(withoutTime(stdout));
+      expect(omitTime(checked.stdout.replaceAll(again, zip))).toBe(omitTime(stdout));
     }
   });
 
@@ -132,7 +132,7 @@ with zipfile.ZipFile(sys.argv[1], "w") as new: new.writestr("har.har", "{no")`;
   });
 });
 
-const withoutTime = (text: string) => text.replace(/[\d.]+ s\)/, "");
+const omitTime = (text: string) => text.replace(/[\d.]+ s\)/, "");
 
 const replaceAll = (bytes: Buffer, from: string, to: string) =>
   Buffer.from(bytes.toString("latin1").replaceAll(from, to), "latin1");

@@ -26,16 +26,16 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const canaryKey = (who: string) => `ak_${`CaNaRy7${who}Q`.padEnd(39, "Zx9Ym3")}`;
+const makeCanaryKey = (who: string) => `ak_${`CaNaRy7${who}Q`.padEnd(39, "Zx9Ym3")}`;
 const WEBHOOK_SECRET = "whsec_CaNaRyWebhookSecretQ7Zx9Ym3Zx9Ym3";
 
 /** A world whose users have keys that only this test uses. */
-async function canaryWorld(): Promise<{ world: FreshWorld; secrets: Set<string> }> {
+async function createCanaryWorld(): Promise<{ world: FreshWorld; secrets: Set<string> }> {
   const world = await FreshWorld.create(api);
   const secrets = new Set([WEBHOOK_SECRET]);
   for (const who of ["ada", "ben", "cleo", "dan", "eve"]) {
     const current = who === "eve" ? "org_globex" : "org_acme";
-    const key = canaryKey(who);
+    const key = makeCanaryKey(who);
     await world.control("POST", "/state/api_keys", { user_id: `usr_${who}`, key, current });
     secrets.add(key);
   }
@@ -49,7 +49,7 @@ const OWN_KEYS = new Set<Caller | undefined>(["ada", "ben", "cleo", "dan", "eve"
 let turn = 0;
 function withCanary({ who, headers, ...sent }: Sent): Sent {
   if (!OWN_KEYS.has(who)) return { who, headers, ...sent };
-  const key = canaryKey(who!);
+  const key = makeCanaryKey(who!);
   const places: Record<string, string>[] = [
     { "api-key": key },
     { "x-api-key": key },
@@ -122,7 +122,7 @@ describe("a canary secret [quality 2.14]", () => {
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
     "in %s is in no refusal, journal, stream, HAR or metrics [quality 2.14]",
     async (id, operation) => {
-      const { world, secrets } = await canaryWorld();
+      const { world, secrets } = await createCanaryWorld();
       const stream = await followJournal(world);
       for (const [what, sent] of await requests(world, operation)) {
         const answer = await world.call(operation.path, operation.method, withCanary(sent));
@@ -154,8 +154,8 @@ describe("a canary secret [quality 2.14]", () => {
   }
 
   it("in an unusual place is masked in everything stored [quality 2.14]", async () => {
-    const { world, secrets } = await canaryWorld();
-    const key = canaryKey("dan");
+    const { world, secrets } = await createCanaryWorld();
+    const key = makeCanaryKey("dan");
     const json = { "content-type": "application/json" };
     const { body: token } = await world.call("/v1/auth/token", "POST", { body: { api_key: key } });
     const credentials = [token.access_token.split(".")[2], token.refresh_token];
@@ -203,7 +203,7 @@ describe("a canary secret [quality 2.14]", () => {
   });
 
   it("is in no log or answer of an internal failure [quality 2.14]", async () => {
-    const { world, secrets } = await canaryWorld();
+    const { world, secrets } = await createCanaryWorld();
     const operation = OPERATIONS.find(({ id }) => id === "departments.reparent")!;
     const failing = vi.spyOn(operation, "handle").mockImplementation(() => {
       throw new TypeError("a defect made by this test");

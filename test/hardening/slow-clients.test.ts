@@ -49,7 +49,7 @@ function stall(text: string, drip?: string): Promise<void> {
   });
 }
 
-const formFolders = () =>
+const listFormFolders = () =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("form-"));
 
 it("slow clients and 200 stalled uploads are disconnected, leave nothing behind, and other requests continue [quality 2.10, G13]", async () => {
@@ -85,13 +85,13 @@ it("slow clients and 200 stalled uploads are disconnected, leave nothing behind,
     // too.
     for (const { status } of answers) expect([200, 429]).toContain(status);
     healthy++;
-    received = Math.max(received, formFolders().length);
+    received = Math.max(received, listFormFolders().length);
     await sleep(100);
   }
   expect(healthy).toBeGreaterThan(10);
   expect([...left]).toEqual([]);
   expect(received).toBeGreaterThan(0);
-  expect(formFolders()).toEqual([]);
+  expect(listFormFolders()).toEqual([]);
 
   const { status } = await api.call("dan", "PUT", pathname + search, "x".repeat(100_000));
   expect(status).toBe(200);

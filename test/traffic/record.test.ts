@@ -67,7 +67,7 @@ async function sendRaw(url: string, text: string): Promise<string> {
   return Buffer.concat(pieces).toString("latin1");
 }
 
-const last = (entries: readonly RecordedEntry[]) => entries.at(-1)!;
+const getLast = (entries: readonly RecordedEntry[]) => entries.at(-1)!;
 
 describe("record as a proxy [interfaces 12]", () => {
   it.each([
@@ -136,11 +136,11 @@ describe("record as a proxy [interfaces 12]", () => {
       "POST /a%20b?x=1&x=%32 HTTP/1.1\r\nHost: elsewhere\r\nx-B: 1\r\nX-a: 2\r\nX-A: 3\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc",
     );
     expect(text).toMatch(/^HTTP\/1\.1 200 Quite OK\r\nX-Twice: 1\r\nx-tWICE: 2\r\nContent-Length: 2\r\n/);
-    const host = new URL(last(entries).request.url).host;
+    const host = new URL(getLast(entries).request.url).host;
     expect(seen.slice(0, 10)).toEqual([
       ...["Host", host, "x-B", "1", "X-a", "2", "X-A", "3", "Content-Length", "3"],
     ]);
-    expect(last(entries).request.url).toBe(`http://${host}/a%20b?x=1&x=%32`);
+    expect(getLast(entries).request.url).toBe(`http://${host}/a%20b?x=1&x=%32`);
   });
 
   it("names the target in requests of HTTP/1.0 that have no Host [interfaces 12]", async () => {
@@ -171,8 +171,10 @@ describe("record as a proxy [interfaces 12]", () => {
     const [answer] = (await once(sent, "response")) as [IncomingMessage];
     expect(Buffer.concat(await answer.toArray()).toString()).toBe("12100000");
     await eventually(() => expect(entries).toHaveLength(1));
-    expect(last(entries).request.bodySize).toBe(12_100_000);
-    expect(last(entries).request.postData).toMatchObject({ comment: "the first 10485760 of 12100000 bytes" });
+    expect(getLast(entries).request.bodySize).toBe(12_100_000);
+    expect(getLast(entries).request.postData).toMatchObject({
+      comment: "the first 10485760 of 12100000 bytes",
+    });
   });
 
   it("passes on the events of a stream one by one, and ends it when the client disconnects [interfaces 12]", async () => {
@@ -193,8 +195,8 @@ describe("record as a proxy [interfaces 12]", () => {
     gone.abort();
     await eventually(() => expect(left).toBe(true));
     await eventually(() => expect(entries).toHaveLength(1));
-    expect(last(entries)).toMatchObject({ _error: "the client left", response: { status: 200 } });
-    expect(last(entries).response.content.text).toBe("data: 1\n\n");
+    expect(getLast(entries)).toMatchObject({ _error: "the client left", response: { status: 200 } });
+    expect(getLast(entries).response.content.text).toBe("data: 1\n\n");
   });
 
   it("records a stream that was cut by the end of the recording with that reason [interfaces 12]", async () => {
@@ -321,7 +323,7 @@ describe("record as a proxy [interfaces 12]", () => {
       "http://127.0.0.1:9 cannot be reached: ECONNREFUSED",
     );
     await eventually(() => expect(entries).toHaveLength(1));
-    expect(last(entries).response.status).toBe(0);
+    expect(getLast(entries).response.status).toBe(0);
   });
 });
 
@@ -339,7 +341,7 @@ describe("a recorded archive [interfaces 12]", () => {
     const text = JSON.stringify(entries);
     for (const secret of ["canaryCanary", KEYS.ada, "canary7"]) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/whsec_\w/);
-    expect(last(entries).request.headers).toContainEqual({ name: "api-key", value: "***" });
+    expect(getLast(entries).request.headers).toContainEqual({ name: "api-key", value: "***" });
   });
 
   it("contains compressed bodies as text, and leaves out bodies that are not text [interfaces 12]", async () => {
@@ -378,7 +380,7 @@ describe("a recorded archive [interfaces 12]", () => {
     );
     await sendRaw(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     await eventually(() => expect(entries).toHaveLength(1));
-    expect(last(entries).response.content).toMatchObject({ size: 5, text: "coded" });
+    expect(getLast(entries).response.content).toMatchObject({ size: 5, text: "coded" });
   });
 
   it("is a complete file after each entry, and after an entry that could not be written [interfaces 12]", () => {

@@ -131,7 +131,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
 
   it("may contain bodies in base64, while missing or cut ones are not checked [interfaces 12]", async () => {
     const LIMITS = "/usage/limits/org_acme";
-    const spoilt = (content: (content: Har) => object) =>
+    const spoilContent = (content: (content: Har) => object) =>
       asFromBrowser((entry) =>
         of(entry, LIMITS) && entry.response.status === 200
           ? { ...entry, response: { ...entry.response, content: content(entry.response.content) } }
@@ -139,21 +139,21 @@ describe("an archive in place of a service [interfaces 12]", () => {
       );
     const wrong = (text: string) => text.replace('"keys_exceeded"', '"keysExceeded"');
     const base64 = (text: string) => Buffer.from(text).toString("base64");
-    const packed = (change: (text: string) => string) =>
-      spoilt(({ text, mimeType }) => {
+    const repackHar = (change: (text: string) => string) =>
+      spoilContent(({ text, mimeType }) => {
         const changed = change(text);
         return { size: Buffer.byteLength(changed), mimeType, encoding: "base64", text: base64(changed) };
       });
-    expect(listReported(await verify(packed((text) => text)))).toEqual([]);
-    expect(listReported(await verify(packed(wrong)))).toContain("usage.retrieve_limits/answer");
-    const left = await verify(spoilt(({ size, mimeType }) => ({ size, mimeType })));
+    expect(listReported(await verify(repackHar((text) => text)))).toEqual([]);
+    expect(listReported(await verify(repackHar(wrong)))).toContain("usage.retrieve_limits/answer");
+    const left = await verify(spoilContent(({ size, mimeType }) => ({ size, mimeType })));
     const cut = await verify(
-      spoilt(({ size, mimeType, text }) => ({ size, mimeType, text: text.slice(0, 40) })),
+      spoilContent(({ size, mimeType, text }) => ({ size, mimeType, text: text.slice(0, 40) })),
     );
     expect([listReported(left), listReported(cut)]).toEqual([[], []]);
     // A body that is complete and not JSON is a failure of the service.
     const broken = await verify(
-      spoilt(({ mimeType, text }) => ({ size: 40, mimeType, text: text.slice(0, 40) })),
+      spoilContent(({ mimeType, text }) => ({ size: 40, mimeType, text: text.slice(0, 40) })),
     );
     expect(listReported(broken)).toContain("usage.retrieve_limits/answer");
   });

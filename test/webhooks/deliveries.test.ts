@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const minutes = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
+const toInstant = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
 
 describe("a delivery [6.2, 6.3]", () => {
   it("has the payload, the headers and a signature over exactly these bytes [6.3, 6.2]", async () => {
@@ -67,11 +67,11 @@ describe("the schedule [6.4, G24]", () => {
       status: "failed",
       response_code: 500,
       attempts: 1,
-      last_attempt: minutes(0),
-      next_retry: minutes(1),
+      last_attempt: toInstant(0),
+      next_retry: toInstant(1),
     });
     expect(await api.pending()).toContainEqual({
-      due_at: minutes(1),
+      due_at: toInstant(1),
       kind: "webhook.retry",
       subject: first!.delivery_id,
     });
@@ -79,13 +79,13 @@ describe("the schedule [6.4, G24]", () => {
     const retries = ran.filter(({ kind }) => kind === "webhook.retry");
     expect(retries).toEqual(
       [1, 6, 21, 81, 441].map((minute) => ({
-        at: minutes(minute),
+        at: toInstant(minute),
         kind: "webhook.retry",
         subject: first!.delivery_id,
       })),
     );
     const requests = await receiver.requests();
-    expect(requests.map(({ at }) => at)).toEqual([0, 1, 6, 21, 81, 441].map(minutes));
+    expect(requests.map(({ at }) => at)).toEqual([0, 1, 6, 21, 81, 441].map(toInstant));
     expect(new Set(requests.map(({ body }) => body)).size).toBe(1);
     expect(new Set(requests.map(({ headers }) => headers["x-service-delivery"]))).toEqual(
       new Set([first!.delivery_id]),
@@ -98,12 +98,12 @@ describe("the schedule [6.4, G24]", () => {
         status: "failed",
         response_code: 500,
         attempts: 6,
-        last_attempt: minutes(441),
+        last_attempt: toInstant(441),
         next_retry: null,
       },
     ]);
     const listed = (await api.call("ada", "GET", "/webhooks")).body.data[0];
-    expect(listed.last_delivery).toBe(minutes(441));
+    expect(listed.last_delivery).toBe(toInstant(441));
   });
 
   it("ends with a 2xx as a success [3.3]", async () => {
@@ -119,7 +119,7 @@ describe("the schedule [6.4, G24]", () => {
       status: "success",
       response_code: 200,
       attempts: 2,
-      delivered_at: minutes(1),
+      delivered_at: toInstant(1),
     });
   });
 
@@ -172,7 +172,7 @@ describe("the schedule [6.4, G24]", () => {
       Array(4).fill(["failed", 0]),
     );
     // The wall clock limits response times; the clock of the frozen sandbox does not move.
-    expect(new Set(deliveries.map(({ next_retry }) => next_retry))).toEqual(new Set([minutes(1)]));
+    expect(new Set(deliveries.map(({ next_retry }) => next_retry))).toEqual(new Set([toInstant(1)]));
     const { body } = await api.control("GET", "/state/deliveries");
     const errors = body.items.flatMap((delivery: { attempt_log: { error: string }[] }) =>
       delivery.attempt_log.map(({ error }) => error),

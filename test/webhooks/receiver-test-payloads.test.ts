@@ -71,7 +71,7 @@ describe("a payload of the receiver test", () => {
   });
   afterAll(() => receiver.close());
 
-  const bodies = () =>
+  const listBodies = () =>
     sent.flatMap(({ body }) => {
       try {
         return [JSON.parse(body.toString("utf8")) as Record<string, unknown>];
@@ -81,15 +81,15 @@ describe("a payload of the receiver test", () => {
     });
 
   it("has exactly the five fields, except in extra-fields [6.2]", () => {
-    const misfits = bodies().filter((payload) => !isEnvelope(payload));
+    const misfits = listBodies().filter((payload) => !isEnvelope(payload));
     expect(misfits.map((payload) => payload["api_version"])).toEqual(["2031-01-01"]);
-    expect(bodies().length).toBeGreaterThan(150);
+    expect(listBodies().length).toBeGreaterThan(150);
   });
 
   it("has data as declared, field by field, for every event [6.2, G25, interfaces 14]", () => {
     const seen = new Set<string>();
     const misfits: unknown[] = [];
-    for (const { event, data, api_version } of bodies()) {
+    for (const { event, data, api_version } of listBodies()) {
       const name = String(event);
       seen.add(name);
       // A body that was changed after it was signed has an event that is not declared.

@@ -54,7 +54,7 @@ async function convertProbe(probe: string, write = (ids: string[]): unknown => i
 const grade = ({ url, ...options }: Partial<GradeReceiverOptions> & { url: string }) =>
   gradeReceiver(url, { secret: SECRET, ...QUICK, patienceMs: 300, ...options });
 
-const failures = ({ checks }: ReceiverReport) =>
+const listFailures = ({ checks }: ReceiverReport) =>
   checks.filter(({ outcome }) => outcome !== "passed").map(({ id, detail }) => `${id}: ${detail}`);
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -96,7 +96,7 @@ describe("a sound receiver does not fail", () => {
     async ({ form }) => {
       const { url, probe } = await startRunning(queueDeliveries(20));
       const seen = form === "ids" ? probe : await convertProbe(probe);
-      expect(failures(await grade({ url, probe: seen, settleMs: 120, patienceMs: 8000 }))).toEqual([]);
+      expect(listFailures(await grade({ url, probe: seen, settleMs: 120, patienceMs: 8000 }))).toEqual([]);
     },
   );
 
@@ -104,7 +104,7 @@ describe("a sound receiver does not fail", () => {
     "if it answers %i to a copy of a delivery in progress [interfaces 2]",
     async (status) => {
       const { url, probe } = await startRunning(answerWhileBusy(status, 40));
-      expect(failures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
+      expect(listFailures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
     },
   );
 
@@ -116,13 +116,13 @@ describe("a sound receiver does not fail", () => {
         return requests % 10 === 0 ? [429, "slow down", { "Retry-After": "0.1" }] : null;
       },
     });
-    expect(failures(await grade({ url, probe }))).toEqual([]);
+    expect(listFailures(await grade({ url, probe }))).toEqual([]);
   });
 
   it("if it answers 429 only to the forged delivery, which is not a refusal [interfaces 2]", async () => {
     const { url } = await startRunning({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
     // The grader repeats each forgery until its patience ends.
-    const found = failures(await grade({ url, only: ["signature-missing"] }));
+    const found = listFailures(await grade({ url, only: ["signature-missing"] }));
     expect(found.find((text) => text.startsWith("signature-missing"))).toContain("429");
   });
 
@@ -134,7 +134,7 @@ describe("a sound receiver does not fail", () => {
       ...Array.from({ length: ++n }, (_, i) => `del_${i}`),
     ]);
     const report = await grade({ url, probe: busy });
-    expect(failures(report)).toEqual([]);
+    expect(listFailures(report)).toEqual([]);
     expect(report.checks.filter(({ note }) => note !== null)).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe("a sound receiver does not fail", () => {
           payload.event === "user.created" ? CORRECT_STEPS.process(context, payload) : [200],
       });
       const seen = form === "ids" ? probe : await convertProbe(probe);
-      expect(failures(await grade({ url, probe: seen, only: ["out-of-order"] }))).toEqual([]);
+      expect(listFailures(await grade({ url, probe: seen, only: ["out-of-order"] }))).toEqual([]);
     },
   );
 
@@ -162,7 +162,7 @@ describe("a sound receiver does not fail", () => {
       "signature-upper-case",
       "signature-not-disclosed",
     ];
-    expect(failures(await grade({ url, only }))).toEqual([]);
+    expect(listFailures(await grade({ url, only }))).toEqual([]);
   });
 
   it("if it is still starting, which is waited for [interfaces 2]", async () => {
@@ -199,7 +199,7 @@ describe("a finding says what to fix", () => {
 
   it("missing side effects name how long they were waited for [interfaces 2]", async () => {
     const { url, probe } = await startRunning({ process: () => [200, "ok"] });
-    const found = failures(await grade({ url, probe, only: ["valid-processed"] }));
+    const found = listFailures(await grade({ url, probe, only: ["valid-processed"] }));
     expect(found[0]).toMatch(/not at all instead of once, in \d+(\.\d)? s/);
   });
 

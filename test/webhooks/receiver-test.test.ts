@@ -216,7 +216,11 @@ describe("the receiver test ends early with the reason", () => {
   });
 
   it.each([
-    { trouble: "an endless answer", write: (socket: net.Socket) => void endless(socket), status: 200 },
+    {
+      trouble: "an endless answer",
+      write: (socket: net.Socket) => void streamEndlessly(socket),
+      status: 200,
+    },
     {
       trouble: "bytes that are not HTTP",
       write: (socket: net.Socket) => void socket.end("hello\r\n\r\n"),
@@ -262,7 +266,7 @@ describe("the receiver test ends early with the reason", () => {
   });
 });
 
-function endless(socket: net.Socket): void {
+function streamEndlessly(socket: net.Socket): void {
   socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
   const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`;
   const more = () => {

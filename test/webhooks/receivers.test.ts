@@ -53,16 +53,16 @@ describe("receivers inside the server [interfaces 4]", () => {
 
   it("answers are given in order and the last one repeats, and PATCH starts again [interfaces 4]", async () => {
     const { id, url } = await api.receiver([500, { status: 202, delay: "1ms" }, 204]);
-    const statuses = async (n: number) => {
+    const listStatuses = async (n: number) => {
       const found: number[] = [];
       for (let i = 0; i < n; i++) found.push((await post(url, "{}")).status);
       return found;
     };
-    expect(await statuses(4)).toEqual([500, 202, 204, 204]);
+    expect(await listStatuses(4)).toEqual([500, 202, 204, 204]);
     const patched = await api.control("PATCH", `/receivers/${id}`, { answers: [409, 200] });
     expect(patched.status).toBe(200);
     expect(patched.body).toMatchObject({ id, url, answers: [409, 200], served: 0 });
-    expect(await statuses(3)).toEqual([409, 200, 200]);
+    expect(await listStatuses(3)).toEqual([409, 200, 200]);
   });
 
   it("reset breaks the connection, and hang keeps it open and silent [interfaces 4]", async () => {

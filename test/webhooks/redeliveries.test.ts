@@ -11,7 +11,7 @@ afterEach(() => api.close());
 /** quality 2.5 is measured with 200. */
 const ROUNDS = Number(process.env["REDELIVERY_ROUNDS"] ?? 50);
 
-const minutes = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
+const toInstant = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
 
 describe("webhooks.redeliver [G24]", () => {
   it("leaves the pending retry if it fails, and cancels it if it succeeds [G24]", async () => {
@@ -29,7 +29,7 @@ describe("webhooks.redeliver [G24]", () => {
       response_code: 502,
       attempts: 2,
       last_attempt: "2026-03-15T12:00:30.000Z",
-      next_retry: minutes(1),
+      next_retry: toInstant(1),
     });
     const succeeded = await api.call("ada", "POST", path);
     expect(succeeded.body.data).toMatchObject({ status: "success", attempts: 3 });
@@ -120,7 +120,7 @@ describe("webhooks.test [4.21]", () => {
         status: "success",
         response_code: 200,
         attempts: 1,
-        delivered_at: minutes(0),
+        delivered_at: toInstant(0),
       },
     });
     const [request] = await receiver.requests();
@@ -132,7 +132,7 @@ describe("webhooks.test [4.21]", () => {
     const receiver = await api.receiver([500, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
     const { body } = await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);
-    expect(body.data).toMatchObject({ status: "failed", next_retry: minutes(1) });
+    expect(body.data).toMatchObject({ status: "failed", next_retry: toInstant(1) });
     await api.advanceBy("1m");
     expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "success", attempts: 2 });
   });
