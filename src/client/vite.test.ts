@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:http2";
 import { tmpdir } from "node:os";
@@ -54,6 +54,28 @@ describe("understudy-sandbox/vite", () => {
       await vite.close();
     }
     await expect(fetch(server)).rejects.toThrow();
+  });
+
+  it("has the scenarios in the project's folder scenarios, unless another is named [interfaces 13]", async () => {
+    for (const folder of ["scenarios", "others"]) mkdirSync(join(root, folder));
+    const rule = "rules: [{ effect: { error: RATE_LIMIT_EXCEEDED } }]\n";
+    writeFileSync(join(root, "scenarios", "busy.yaml"), rule);
+    writeFileSync(join(root, "others", "busier.yaml"), rule);
+    for (const [name, options] of [
+      ["busy", {}],
+      ["busier", { scenariosFolder: join(root, "others") }],
+    ] as const) {
+      const { vite } = await serveDev(options);
+      try {
+        const answer = await fetch(`${findPrintedUrl()}/_control/sandboxes/default/scenarios`);
+        const { items } = (await answer.json()) as { items: { name: string }[] };
+        const names = items.map((one) => one.name).filter((one) => one.startsWith("bus"));
+        expect(names).toEqual([name]);
+      } finally {
+        await vite.close();
+        said.length = 0;
+      }
+    }
   });
 
   it("uses the server of UNDERSTUDY_URL, and starts none if no page is served [interfaces 13]", async () => {

@@ -1,6 +1,8 @@
 import { constants, type Http2Stream } from "node:http2";
 import { isIP } from "node:net";
+import { resolve } from "node:path";
 import type { Plugin, ProxyOptions, ViteDevServer } from "vite";
+import { isFolder } from "../documents/files.ts";
 import { isLoopback } from "../engine/contract/http-url.ts";
 import { escapeRegExp } from "../engine/contract/text.ts";
 import { type CreateOptions, connectToNamed, type StartedServer, startServer } from "./create-understudy.ts";
@@ -57,7 +59,11 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
     async config({ root = process.cwd() }, { command, isPreview }) {
       if (command !== "serve" || isPreview === true || process.env["VITEST"] !== undefined) return undefined;
       project = root;
-      usedServer = await shareServer(root, options);
+      const scenariosFolder = resolve(root, "scenarios");
+      usedServer = await shareServer(root, {
+        ...(isFolder(scenariosFolder) && { scenariosFolder }),
+        ...options,
+      });
       const target = (await usedServer.server).client.url;
       const api = { ...proxyTo(target), bypass: bypassNavigations };
       return {
