@@ -72,7 +72,7 @@ export function inferPairs({
       const media = body && chooseMedia(body.media);
       const node = media?.schema?.node;
       const types = schemas.listTypes(node);
-      // NestJS describes a body whose class has no decorators so, and Huma a merge patch.
+      // NestJS describes the body of a class without decorators like this, and Huma a merge patch.
       const isAnyObject =
         media !== undefined && mayBeJson(media.type) && (types.size === 0 || types.has("object"));
       return body === undefined || isAnyObject || schemas.listFields(node).size > 0;

@@ -79,16 +79,13 @@ export async function gradeClient(
         of: stages.size,
         checks: group.map(({ id }) => id),
         observe: async () => {
-          const partialRun = await runner.read(stage, { how: "ok", detail: "" });
-          const isUsed = partialRun.run!.requests.length > 0;
-          return group.map((check) =>
-            toReport(
-              check,
-              check.readsEnd || !isUsed
-                ? PENDING_FINDING
-                : readFinding(check, partialRun, earlierBaseline ?? partialRun.run!),
-            ),
-          );
+          const soFar = await runner.read(stage, { how: "ok", detail: "" });
+          const isUsed = soFar.run!.requests.length > 0;
+          const readSoFar = (check: ClientCheck) =>
+            check.readsEnd || !isUsed
+              ? PENDING_FINDING
+              : readFinding(check, soFar, earlierBaseline ?? soFar.run!);
+          return group.map((check) => toReport(check, readSoFar(check)));
         },
       });
       const staged = await runner.runStage(stage, baseline);
