@@ -7,6 +7,8 @@ import { DocumentLibrary } from "./document-library.ts";
 import { readFileText } from "./files.ts";
 import { DocumentWatch } from "./watch-documents.ts";
 
+const WAIT = { timeout: 20_000 };
+
 let cwd: string;
 let used: Set<string>;
 let library: DocumentLibrary<string>;
@@ -110,6 +112,21 @@ describe("a watch over documents", () => {
     write("a", "edited at once");
     await expect.poll(() => said).toEqual(["edited at once"]);
     expect(getVersion("a")).toBe("edited at once");
+  });
+
+  it("sees each edit by a build that deletes the folder first [interfaces 6, 18]", async () => {
+    write("a", "one");
+    getVersion("a");
+    use("a");
+    await start();
+    for (const text of ["slow build", "second", "third build"]) {
+      rmSync(cwd, { recursive: true });
+      if (text === "slow build") await expect.poll(() => said.at(-1), WAIT).toContain("there is no file");
+      mkdirSync(cwd);
+      write("a", text);
+      await expect.poll(() => said.at(-1), WAIT).toBe(text);
+      await expect.poll(() => getVersion("a"), WAIT).toBe(text);
+    }
   });
 
   it("ignores edits of unused documents [interfaces 6]", async () => {

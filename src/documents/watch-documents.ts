@@ -5,14 +5,13 @@ import type { OperationSource } from "../engine/own/join.ts";
 import type { ChangeListeners } from "../engine/state/concurrency.ts";
 import type { DocumentLibrary } from "./document-library.ts";
 import { getFileVersion } from "./files.ts";
-import { existsSync } from "./node-files.ts";
+import { existsSync, statSync } from "./node-files.ts";
 
 /** Editors write in several steps; a file is read once it has been quiet for this long. */
 const QUIET_MS = 60;
 /** A running watcher takes a moment to begin with another file. */
 const SETTLING_MS = 300;
-/** How often a removed folder is looked for. */
-const RETURN_MS = 500;
+const FOLDER_CHECK_MS = 500;
 
 /** Documents whose edits change the sandboxes that use them (interfaces.md 6). */
 export interface WatchedDocuments {
@@ -52,8 +51,11 @@ export class DocumentWatch {
   private readonly onError: (error: Error) => void;
   private readonly unsubscribers: readonly (() => void)[];
   private readonly paths = new Set<string>();
+  /** The watched folders, with what distinguishes each from a later one of its name. */
+  private readonly folders = new Map<string, string>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
   private watcher: Promise<FSWatcher> | undefined;
+  private folderCheck: NodeJS.Timeout | undefined;
   private allWatched: Promise<void> = Promise.resolve();
   private failed = false;
   private closed = false;
@@ -75,7 +77,9 @@ export class DocumentWatch {
     this.closed = true;
     for (const stop of this.unsubscribers) stop();
     for (const timer of this.timers.values()) clearTimeout(timer);
-    await (await this.watcher?.catch(() => undefined))?.close();
+    const watcher = await this.watcher?.catch(() => undefined);
+    clearInterval(this.folderCheck);
+    await watcher?.close();
   }
 
   /** Folders are watched along with their files, because editors replace a file as often as they write into it. */
@@ -86,7 +90,11 @@ export class DocumentWatch {
       (path) => !this.paths.has(path) && existsSync(path),
     );
     if (this.closed || newPaths.length === 0) return;
-    for (const path of newPaths) this.paths.add(path);
+    for (const path of newPaths) {
+      this.paths.add(path);
+      const id = getFolderId(path);
+      if (id !== undefined) this.folders.set(path, id);
+    }
     const before = this.watcher;
     this.watcher =
       before === undefined ? this.open(newPaths) : before.then((watcher) => watcher.add(newPaths));
@@ -114,19 +122,20 @@ export class DocumentWatch {
     watcher.on("error", (error) => this.fail(error as Error));
     for (const event of ["add", "change", "unlink"] as const)
       watcher.on(event, (file) => this.scheduleEdit(file));
-    watcher.on("unlinkDir", (folder) => this.awaitReturn(folder));
+    this.folderCheck = setInterval(() => this.watchReplacedFolders(watcher), FOLDER_CHECK_MS).unref();
     return watcher;
   }
 
-  /** Watches a removed folder again once it is back, as after a change of branches. */
-  private awaitReturn(folder: string): void {
-    if (!this.paths.delete(folder)) return;
-    for (const path of this.paths) if (dirname(path) === folder) this.paths.delete(path);
-    const timer = setInterval(() => {
-      if (!this.closed && !existsSync(folder)) return;
-      clearInterval(timer);
+  /** A build or a change of branches may replace a folder, which ends the system's watch without notice. */
+  private watchReplacedFolders(watcher: FSWatcher): void {
+    for (const [folder, id] of this.folders) {
+      const current = getFolderId(folder);
+      if (current === undefined || current === id) continue;
+      const paths = [folder, ...[...this.paths].filter((path) => dirname(path) === folder)];
+      watcher.unwatch(paths);
+      for (const path of paths) this.paths.delete(path);
       this.follow();
-    }, RETURN_MS).unref();
+    }
   }
 
   private scheduleEdit(file: string): void {
@@ -178,4 +187,14 @@ function waitForFirstScan(watcher: FSWatcher): Promise<void> {
 
 function waitToSettle(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, SETTLING_MS).unref());
+}
+
+/** Undefined for anything but a folder. The file system may give a new folder the inode of a deleted one. */
+function getFolderId(path: string): string | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isDirectory() ? `${stats.ino} ${stats.birthtimeMs}` : undefined;
+  } catch {
+    return undefined;
+  }
 }
