@@ -188,6 +188,9 @@ describe("trigger and clock advance", () => {
     expect((await run("deliveries", "list")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
     expect((await run("deliveries", "show", id)).stdout).toContain(`, inactive: ${because})`);
     expect((await run("trigger", "user.created")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
+    // The webhook belongs to org_acme.
+    const elsewhere = await run("trigger", "user.created", "--organization", "org_globex");
+    expect(elsewhere.stdout).toBe("user.created was emitted; no active webhook is registered for it.\n");
     const createWebhook = async () =>
       (await fetch(`${api.url}/_control/sandboxes/default/state/webhooks/${webhook_id}`)).json();
     const put = (active: boolean) =>

@@ -63,7 +63,7 @@ export const triggerCommand = sandboxCommand({
     ]);
     const text =
       rows.length === 0
-        ? `${event} was emitted; no active webhook is registered for it.${await listInactive(sandbox, event)}`
+        ? `${event} was emitted; no active webhook is registered for it.${await listInactive(sandbox, event, organization)}`
         : formatTable(["delivery", "webhook", "status", "answer", "why"], rows);
     const why =
       attempts.length === 0
@@ -74,9 +74,13 @@ export const triggerCommand = sandboxCommand({
   },
 });
 
-/** Inactive webhooks that are subscribed to the event, a line each. */
-async function listInactive(sandbox: SandboxClient, event: string): Promise<string> {
-  const { items } = await sandbox.state("webhooks").list({ active: false });
+/** Inactive webhooks, of one organization if it is given, that are subscribed to the event, a line each. */
+async function listInactive(
+  sandbox: SandboxClient,
+  event: string,
+  organization_id: string | undefined,
+): Promise<string> {
+  const { items } = await sandbox.state("webhooks").list({ active: false, organization_id });
   const subscribed = items.filter(({ events }) => (events as readonly string[]).includes(event));
   return subscribed
     .map(
