@@ -101,7 +101,7 @@ describe("simple upload [4.6]", () => {
     for (const name of ["n".repeat(1025), "😀".repeat(1025), `${"n".repeat(10_000)}.txt`]) {
       expectInvalid(await named(name), "file", name);
     }
-    for (const type of ["text/*", "te~xt/plain", "text/a%b", `text/${"x".repeat(300)}`]) {
+    for (const type of ["te*t/plain", "te~xt/plain", "text/a%b", `text/${"x".repeat(300)}`]) {
       const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\ncontent-type: ${type}\r\n\r\nx\r\n--x--\r\n`;
       const headers = { "content-type": "multipart/form-data; boundary=x" };
       expectInvalid(await api.call("dan", "POST", `${FILES}/upload`, body, headers), "file", type);

@@ -330,6 +330,16 @@ describe("two paths without bindings, one with an id", () => {
     expect(operations.every(({ reads }) => reads)).toBe(true);
   });
 
+  it("say that they answer with examples if a collection of the reference lacks the outer id [interfaces 18]", () => {
+    const text = NOTES.replaceAll("/v1/notes", "/v9/accounts/{account}/threads").replaceAll(
+      "{ in: path, name: note_id",
+      "{ in: path, name: account, required: true, schema: { type: string } }, { in: path, name: note_id",
+    );
+    expect(compile(text).warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/has a collection threads with another schema, so these operations answer/),
+    ]);
+  });
+
   it("name the fields that a collection of the reference does not store [interfaces 18]", () => {
     const text = NOTES.replaceAll("/v1/notes", "/v9/threads").replace(
       "text: { type: string }",

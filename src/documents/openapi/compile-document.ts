@@ -168,12 +168,8 @@ class DocumentCompiler {
     for (const pair of inferPairs(this.reading)) {
       const { collection: name, schema, idField, where, bindings } = pair;
       const unbound = [...bindings].filter(([id]) => !bindingsByOperation.has(byId.get(id)!));
-      const fieldNames = this.bindings.collections.has(name)
-        ? new Set()
-        : this.targets.find(name)?.fieldNames;
-      const lacks = (field: string) => fieldNames !== undefined && !fieldNames.has(field);
-      if (unbound.length === 0 || Object.keys(where).some(lacks)) continue;
-      const owner = this.findOtherSchema(name, { schema, idField }, specs.get(name)?.schema);
+      if (unbound.length === 0) continue;
+      const owner = this.findOtherSchema(pair, specs.get(name)?.schema);
       if (owner !== undefined) {
         const path = byId.get(unbound[0]![0])!.place;
         const message = `${owner} has a collection ${name} with another schema, so these operations answer with examples: ${unbound.map(([id]) => id).join(", ")}; bind them to a collection with another name`;
@@ -241,17 +237,21 @@ class DocumentCompiler {
    * @param inferred the schema of the collection that paths before have given the name
    */
   private findOtherSchema(
-    name: string,
-    { schema, idField }: Pick<CollectionSpec, "schema" | "idField">,
+    { collection: name, schema, idField, where }: InferredPair,
     inferred: unknown,
   ): string | undefined {
     const { schemas, references } = this.reading;
     const existing = this.targets.find(name);
+    const outerFields = Object.keys(where);
     if (existing !== undefined) {
-      const agrees = idField === existing.collection.idField && this.doFieldsAgree(existing, schema);
+      const agrees =
+        idField === existing.collection.idField &&
+        outerFields.every((field) => existing.fieldNames.has(field)) &&
+        this.doFieldsAgree(existing, schema);
       return agrees ? undefined : "the built-in API or another document";
     }
     const declared = this.bindings.collections.get(name)?.value.schema;
+    if (declared !== undefined && outerFields.length > 0) return "the document";
     const other = declared === undefined ? inferred : references.find(declared)?.node;
     return other === undefined || isSameSchema(other, schema, schemas) ? undefined : "the document";
   }
