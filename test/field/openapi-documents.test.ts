@@ -626,6 +626,33 @@ it.each([
   expect(body).toSatisfy(new Ajv2020().compile(schema));
 });
 
+it("a parameter that is not a list and was sent twice is refused as such [G08]", async () => {
+  const parameters = [
+    { name: "limit", in: "query", schema: { type: "integer" } },
+    { name: "open", in: "query", schema: { type: ["boolean", "null"] } },
+    { name: "name", in: "query", schema: { type: "string" } },
+    { name: "where", in: "query", content: { "application/json": { schema: { type: "object" } } } },
+    { name: "ids", in: "query", schema: { type: "array", items: { type: "integer" } } },
+    { name: "any", in: "query", schema: {} },
+  ];
+  const { send } = serve({ paths: { "/v1/slots": { get: { parameters, ...success({ type: "object" }) } } } });
+  for (const [name, one, other] of [
+    ["limit", "5", "6"],
+    ["open", "true", "false"],
+    ["name", "a", "a"],
+    ["where", "{}", "{}"],
+  ] as const) {
+    const { status, body } = await send("GET", `/v1/slots?${name}=${one}&${name}=${other}`);
+    const { message, details } = body.error;
+    expect([status, message, details]).toEqual([
+      422,
+      `${name} was sent twice`,
+      { field: name, value: [one, other] },
+    ]);
+  }
+  expect((await send("GET", "/v1/slots?ids=1&ids=2&any=1&any=2")).status).toBe(200);
+});
+
 it("a date or time in another form is refused with the accepted forms, and a time with %2B for its plus [G08]", async () => {
   const parameter = (name: string, format: string) => ({
     ...{ name, in: "query", schema: { type: "string", format } },

@@ -144,6 +144,7 @@ export class ParameterReader {
       const delimiter = DELIMITERS[String(style)] ?? ",";
       return explode === true ? texts : texts.flatMap((text) => text.split(delimiter));
     }
+    if (texts.length > 1 && types.size > 0) throw invalidInput(name, texts, `${name} was sent twice`);
     if (texts.length > 1) return texts;
     return explode === true ? texts[0] : this.unpack(parameter, texts[0]);
   }
