@@ -22,6 +22,10 @@ export interface InferredPair {
   bindings: ReadonlyMap<string, OperationBinding>;
 }
 
+type Schemas = OpenApiReading["schemas"];
+/** The operations of a path, by method. */
+type Methods = ReadonlyMap<string, DescribedOperation>;
+
 /**
  * Finds pairs whose schemas agree: the list has records of the schema that the single path answers. Those whose
  * records lack a parameter before the last word of the path come last.
@@ -36,81 +40,103 @@ export function inferPairs({
     const methods = getOrAdd(byPath, path, () => new Map<string, DescribedOperation>());
     methods.set(operation.method, operation);
   }
-  const pairs: InferredPair[] = [];
-  for (const [path, single] of byPath) {
-    // Some services end both paths with `.json`.
-    const [, listPath, parameter, end = ""] = /^(.*\/[^{}/]+)\/\{([^{}/]+)\}(\.\w+)?$/.exec(path) ?? [];
-    const methodsOfList = listPath === undefined ? undefined : byPath.get(listPath + end);
-    const [list, retrieve] = [methodsOfList?.get("GET"), single.get("GET")];
-    if (listPath === undefined || parameter === undefined || list === undefined || retrieve === undefined)
-      continue;
-    const record = findRecord(getAnswer(retrieve), getAnswer(list), schemas);
-    if (record === undefined) continue;
-    const { schema, itemsAt } = record;
-    const properties = schemas.listFields(schema);
-    const idField = findIdField(parameter, [...properties.keys()]);
-    if (idField === undefined) continue;
-    // In `/users/{id}/rules/{rule_id}` the first id is not the rule's.
-    const outerNames = listPathNames(listPath);
-    if (outerNames.some((name) => name === idField || !/^[\w.-]+$/.test(name))) continue;
-    const findField = (name: string) =>
-      [...properties.keys()].find((field) => field !== idField && isSameName(field, name)) ?? name;
-    const foreignNames = outerNames.filter((name) => !properties.has(name));
-    const where = Object.fromEntries(foreignNames.map((name) => [findField(name), `{${name}}`]));
-    const outerPaths = new Map(
-      outerNames.map((name) => {
-        const start = listPath.slice(0, listPath.indexOf(`{${name}}`));
-        return [properties.has(name) ? name : findField(name), withoutNames(`${start}{}`)];
-      }),
-    );
-    // A name that clients choose may occur once below each outer record, but once in a collection.
-    const sentId = schemas.listFields(getBody(methodsOfList?.get("POST"))).get(idField);
-    const isChosen = sentId !== undefined && !schemas.has(sentId, "readOnly") && !/id$/i.test(idField);
-    if (foreignNames.length > 0 && isChosen) continue;
-    const collection = toCollectionName(listPath.split("/").at(-1)!);
-    const canBind = ({ body }: DescribedOperation) => {
-      const media = body && chooseMedia(body.media);
-      const node = media?.schema?.node;
-      const types = schemas.listTypes(node);
-      // NestJS describes the body of a class without decorators like this, and Huma a merge patch.
-      const isAnyObject =
-        media !== undefined && mayBeJson(media.type) && (types.size === 0 || types.has("object"));
-      return body === undefined || isAnyObject || schemas.listFields(node).size > 0;
-    };
-    // Stripe and Twilio change a record by POST, and answer it.
-    const post = single.get("PUT") === undefined ? single.get("POST") : undefined;
-    const postAnswer = post && getAnswer(post);
-    const isChanged = [postAnswer, ...schemas.listProperties(postAnswer).values()].some((one) =>
-      isSameSchema(one, schema, schemas),
-    );
-    const candidates: [DescribedOperation | undefined, OperationBinding][] = [
-      [list, { list: collection, ...(itemsAt !== "" && { items_at: itemsAt }) }],
-      [methodsOfList!.get("POST"), { create: collection }],
-      [retrieve, { retrieve: collection }],
-      [single.get("PATCH") ?? (isChanged ? post : undefined), { update: collection }],
-      [single.get("PUT"), { replace: collection }],
-      [single.get("DELETE"), { delete: collection }],
-    ];
-    const bindings = candidates.flatMap(([operation, binding]) => {
-      if (operation === undefined || !canBind(operation)) return [];
-      const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
-      const at = "list" in binding ? undefined : findItem(getAnswer(operation), record, schemas);
-      const conditions = foreignNames.length > 0 && { where };
-      return [
-        [
-          operation.id,
-          { ...binding, ...id, ...(at !== undefined && { item_at: at }), ...conditions },
-        ] as const,
-      ];
-    });
-    pairs.push({
-      ...{ collection, schema, idField, where, outerPaths },
-      path: withoutNames(path),
-      bindings: new Map(bindings),
-    });
-  }
+  const pairs = [...byPath.keys()].flatMap((path) => inferPair(path, byPath, schemas) ?? []);
   const isNested = ({ where }: InferredPair) => Object.keys(where).length > 0;
   return [...pairs.filter((pair) => !isNested(pair)), ...pairs.filter(isNested)];
+}
+
+/** The pair of a path of one record with that of its list, if both are there and agree. */
+function inferPair(
+  path: string,
+  byPath: ReadonlyMap<string, Methods>,
+  schemas: Schemas,
+): InferredPair | undefined {
+  // Some services end both paths with `.json`.
+  const [, listPath, parameter, end = ""] = /^(.*\/[^{}/]+)\/\{([^{}/]+)\}(\.\w+)?$/.exec(path) ?? [];
+  if (listPath === undefined || parameter === undefined) return undefined;
+  const [many, single] = [byPath.get(listPath + end), byPath.get(path)!];
+  const [list, retrieve] = [many?.get("GET"), single.get("GET")];
+  const record = list && retrieve && findRecord(getAnswer(retrieve), getAnswer(list), schemas);
+  if (many === undefined || record === undefined) return undefined;
+  const { schema } = record;
+  const properties = schemas.listFields(schema);
+  const idField = findIdField(parameter, [...properties.keys()]);
+  if (idField === undefined) return undefined;
+  // In `/users/{id}/rules/{rule_id}` the first id is not the rule's.
+  const outerNames = listPathNames(listPath);
+  if (outerNames.some((name) => name === idField || !/^[\w.-]+$/.test(name))) return undefined;
+  const findField = (name: string) =>
+    [...properties.keys()].find((field) => field !== idField && isSameName(field, name)) ?? name;
+  const foreignNames = outerNames.filter((name) => !properties.has(name));
+  // A name that clients choose may occur once below each outer record, but once in a collection.
+  const sentId = schemas.listFields(getBody(many.get("POST"))).get(idField);
+  const isChosen = sentId !== undefined && !schemas.has(sentId, "readOnly") && !/id$/i.test(idField);
+  if (foreignNames.length > 0 && isChosen) return undefined;
+  const outerPaths = outerNames.map((name) => {
+    const start = listPath.slice(0, listPath.indexOf(`{${name}}`));
+    return [properties.has(name) ? name : findField(name), withoutNames(`${start}{}`)] as const;
+  });
+  const collection = toCollectionName(listPath.split("/").at(-1)!);
+  const where = Object.fromEntries(foreignNames.map((name) => [findField(name), `{${name}}`]));
+  return {
+    ...{ collection, schema, idField, where },
+    path: withoutNames(path),
+    outerPaths: new Map(outerPaths),
+    bindings: inferBindings({ many, single, parameter, collection, record, where }, schemas),
+  };
+}
+
+interface MatchedPaths extends Pick<InferredPair, "collection" | "where"> {
+  many: Methods;
+  single: Methods;
+  /** The path parameter with the record's id. */
+  parameter: string;
+  record: FoundRecord;
+}
+
+/** The bindings of a pair, by the id of the operation. */
+function inferBindings(
+  { many, single, parameter, collection, record, where }: MatchedPaths,
+  schemas: Schemas,
+): Map<string, OperationBinding> {
+  const { schema, itemsAt } = record;
+  // Stripe and Twilio change a record by POST, and answer it.
+  const post = single.get("PUT") === undefined ? single.get("POST") : undefined;
+  const postAnswer = post && getAnswer(post);
+  const isChanged = [postAnswer, ...schemas.listProperties(postAnswer).values()].some((one) =>
+    isSameSchema(one, schema, schemas),
+  );
+  const candidates: [DescribedOperation | undefined, OperationBinding][] = [
+    [many.get("GET"), { list: collection, ...(itemsAt !== "" && { items_at: itemsAt }) }],
+    [many.get("POST"), { create: collection }],
+    [single.get("GET"), { retrieve: collection }],
+    [single.get("PATCH") ?? (isChanged ? post : undefined), { update: collection }],
+    [single.get("PUT"), { replace: collection }],
+    [single.get("DELETE"), { delete: collection }],
+  ];
+  const bindings = new Map<string, OperationBinding>();
+  for (const [operation, binding] of candidates) {
+    if (operation === undefined || !canBind(operation, schemas)) continue;
+    const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
+    const at = "list" in binding ? undefined : findItem(getAnswer(operation), record, schemas);
+    bindings.set(operation.id, {
+      ...{ ...binding, ...id, ...(at !== undefined && { item_at: at }) },
+      ...(Object.keys(where).length > 0 && { where }),
+    });
+  }
+  return bindings;
+}
+
+/** Whether an operation has no body, or one with fields. */
+function canBind({ body }: DescribedOperation, schemas: Schemas): boolean {
+  if (body === undefined) return true;
+  const media = chooseMedia(body.media);
+  const node = media?.schema?.node;
+  const types = schemas.listTypes(node);
+  // NestJS describes a body whose class has no decorators so, and Huma a merge patch.
+  const isAnyObject =
+    media !== undefined && mayBeJson(media.type) && (types.size === 0 || types.has("object"));
+  return isAnyObject || schemas.listFields(node).size > 0;
 }
 
 const withoutNames = (path: string) => path.replaceAll(/\{[^{}]*\}/g, "{}");
@@ -140,11 +166,7 @@ interface FoundRecord {
 }
 
 /** The record that a single answer is, or has in its only property that the list has too, whole or compact. */
-function findRecord(
-  answer: unknown,
-  listAnswer: unknown,
-  schemas: OpenApiReading["schemas"],
-): FoundRecord | undefined {
+function findRecord(answer: unknown, listAnswer: unknown, schemas: Schemas): FoundRecord | undefined {
   // Stripe may answer a deleted record instead.
   const wholes = [answer, ...schemas.listAlternatives(answer)].map((one): [string, unknown] => ["", one]);
   const places = [...wholes, ...schemas.listProperties(answer)];
@@ -160,11 +182,7 @@ function findRecord(
 }
 
 /** The property of another answer that has the record; undefined for an answer that is the record, or lacks it. */
-function findItem(
-  answer: unknown,
-  { schema, itemAt }: FoundRecord,
-  schemas: OpenApiReading["schemas"],
-): string | undefined {
+function findItem(answer: unknown, { schema, itemAt }: FoundRecord, schemas: Schemas): string | undefined {
   if (itemAt === "") return undefined;
   const properties = schemas.listFields(answer);
   const isRecord = ([, node]: [string, unknown]) => isSameSchema(node, schema, schemas);
@@ -174,7 +192,7 @@ function findItem(
 /** The place of the only list of such records in an answer: "" for the answer itself. Undefined if there is none. */
 function findItems(
   answer: unknown,
-  schemas: OpenApiReading["schemas"],
+  schemas: Schemas,
   isRecord: (items: unknown) => boolean,
 ): string | undefined {
   const isList = (node: unknown) =>
@@ -185,7 +203,7 @@ function findItems(
 }
 
 /** Whether a schema has some of a record's fields, and no others. */
-function isCompact(node: unknown, record: unknown, schemas: OpenApiReading["schemas"]): boolean {
+function isCompact(node: unknown, record: unknown, schemas: Schemas): boolean {
   const fields = [...schemas.listFields(node)];
   const ownFields = schemas.listFields(record);
   const isOwn = ([name, one]: [string, unknown]) =>
@@ -193,7 +211,7 @@ function isCompact(node: unknown, record: unknown, schemas: OpenApiReading["sche
   return fields.length > 1 && fields.every(isOwn);
 }
 
-export function isSameSchema(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {
+export function isSameSchema(a: unknown, b: unknown, schemas: Schemas): boolean {
   const isSameReference =
     isJsonObject(a) && isJsonObject(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
   return isSameReference || isEqual(schemas.mergeKeywords(a), schemas.mergeKeywords(b));
