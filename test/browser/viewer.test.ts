@@ -113,7 +113,7 @@ it("a file dropped on a viewer below any path can be repeated, branched and expl
   await page.dispatchEvent("body", "drop", { dataTransfer: dropped });
   const view = page.frameLocator("#console");
   await view.getByRole("row", { name: /DELETE .*thread_long/ }).click();
-  await view.getByRole("button", { name: "Fork from before this" }).click();
+  await view.getByRole("button", { name: "Fork before this" }).click();
   await view.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("before-it");
   await view.getByRole("dialog").getByRole("button", { name: "Fork" }).click();
   await see(view.getByText("Forked into sandbox before-it, which is open now.")).toBeVisible();

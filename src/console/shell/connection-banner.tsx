@@ -33,7 +33,7 @@ export function ConnectionBanner() {
   if (connection === "away") {
     return (
       <Notice outcome="failed" action={retry}>
-        Disconnected{seconds > 2 ? ` for ${seconds} s` : ""}. Reconnecting … This page may be out of date.
+        Disconnected{seconds > 2 ? ` for ${seconds} s` : ""}. Reconnecting … Is the server still running?
       </Notice>
     );
   }

@@ -115,7 +115,7 @@ function HeldLine({ held, onAnswer }: { held: Held; onAnswer: () => void }) {
 /** A delivery always follows its change; for a request, the phase says whether the change is made. */
 function describeProgress({ event, phase }: Held): string {
   if (event !== null) return "not sent yet";
-  return phase === "after" ? "its change is made" : "nothing has changed yet";
+  return phase === "after" ? "its change is done" : "nothing has changed yet";
 }
 
 /** Until the timeout, which runs on the wall clock. */
@@ -149,7 +149,7 @@ function AnswerDialog({ held, isHeld, onClose }: { held: Held; isHeld: boolean; 
           onChange={setText}
           lines={14}
           autoFocus
-          hint="JSON with status, headers and body. For a delivery, only a status: the answer of its receiver."
+          hint="JSON with status, headers and body. For a delivery, only a status, as if the receiver had sent it."
         />
       </Form>
     </Dialog>

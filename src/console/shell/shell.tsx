@@ -158,7 +158,7 @@ function Clock() {
   const iso = new Date(now).toISOString();
   return (
     <span className="clock" title={`Sandbox clock: ${formatAbsolute(iso)}, ${mode}`}>
-      <Mark outcome={isLive ? "ok" : "waiting"} word={isLive ? "live" : "not live"} />
+      <Mark outcome={isLive ? "ok" : "waiting"} word={isLive ? "live" : "offline"} />
       <span className="clock-date">{iso.slice(0, 10)}</span> {iso.slice(11, 19)}
       <span className="quiet clock-mode">{mode}</span>
     </span>

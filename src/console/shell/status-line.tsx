@@ -97,7 +97,7 @@ function ServerState() {
       {restartedAt !== undefined && (
         <span className="status-part">
           <Badge outcome="refused">Server restarted at {restartedAt}</Badge>
-          <ActionButton label="✕" name="Dismiss the restart" look="square" onPress={dismiss} />
+          <ActionButton label="✕" name="Dismiss this notice" look="square" onPress={dismiss} />
         </span>
       )}
     </>

@@ -302,7 +302,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("searchbox", { name: "Filter scenarios" })).toHaveValue("flaky");
     await page.getByRole("switch", { name: "Activate flaky-uploads" }).press("Space");
     await see(status).toContainText("1 scenario active");
-    await page.getByRole("button", { name: "Dismiss the restart" }).press("Enter");
+    await page.getByRole("button", { name: "Dismiss this notice" }).press("Enter");
     await see(status).not.toContainText("restarted");
     await second.close();
   });

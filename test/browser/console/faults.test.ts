@@ -185,7 +185,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(pane).toContainText('No request may match {"operation":"threads.delete"}.');
     await see(pane).toContainText('At least 2 requests must match {"status":503}.');
     await see(pane).toContainText('Requests must match, in this order: {"method":"GET"}, {"method":"POST"}.');
-    await see(pane).toContainText("The requests pass these checks of the client test: bounded-retries.");
+    await see(pane).toContainText("The requests must pass these checks of the client test: bounded-retries.");
     await expectToFit(page);
     await page.goto(page.url().replace("expecting", "models-list-rate-limited"));
     await see(
@@ -326,7 +326,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(stages.nth(0)).toContainText(/ends after \d+ requests; began .*, 0 requests so far/);
     await see(stages.nth(1)).toContainText("waiting");
     await see(page.getByRole("list", { name: "Expectations of outage" })).toContainText(
-      "The requests pass these checks of the client test: honours-retry-after, bounded-retries.",
+      "The requests must pass these checks of the client test: honours-retry-after, bounded-retries.",
     );
     await see(page.getByRole("list", { name: "Expectations of recovery" })).toContainText(
       'It works again. At least 1 request must match {"status":"2xx"}.',

@@ -201,7 +201,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await open();
     await findRow(page, /DELETE/).click();
-    await detail(page).getByRole("button", { name: "Fork from before this" }).click();
+    await detail(page).getByRole("button", { name: "Fork before this" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Not A Name");
     await dialog.getByRole("button", { name: "Fork" }).click();
@@ -433,7 +433,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await open();
     await findRow(page, /DELETE/).click();
-    await detail(page).getByRole("button", { name: "Fork from before this" }).click();
+    await detail(page).getByRole("button", { name: "Fork before this" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("too-late");
     api.understudy.sandboxes.get("default")!.history.releaseStates(0);
@@ -443,7 +443,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await page.reload();
     await see(detail(page)).toContainText("only the counts remain");
     await see(detail(page).getByRole("button", { name: "Rewind to before this" })).toHaveCount(0);
-    await see(detail(page).getByRole("button", { name: "Fork from before this" })).toHaveCount(0);
+    await see(detail(page).getByRole("button", { name: "Fork before this" })).toHaveCount(0);
   });
 
   it("opens a selected or dropped bundle, and rejects other files [interfaces 2]", async () => {

@@ -245,7 +245,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(answers).toHaveAccessibleDescription(/hang, reset or forward\./);
     await answers.fill("503, forward");
     await page.getByRole("button", { name: "Save responses" }).click();
-    await see(page.getByText("Saved. The next request gets the first response.")).toBeVisible();
+    await see(page.getByText("Saved. The next request gets the first of these responses.")).toBeVisible();
     expect((await control("GET", "/receivers")).items[0].answers).toEqual([503, "forward"]);
   });
 

@@ -233,7 +233,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await see(page.getByText("Nothing to compare with")).toBeVisible();
     await page.getByRole("link", { name: "timeline", exact: true }).click();
     await page.getByRole("row", { name: /DELETE \/v1\/threads\/thread_ada/ }).click();
-    await page.getByRole("button", { name: /^Fork from before this/ }).click();
+    await page.getByRole("button", { name: /^Fork before this/ }).click();
     await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("spared");
     await page.getByRole("dialog").getByRole("button", { name: "Fork" }).click();
     await see(page).toHaveURL(/\/s\/spared\/timeline/);

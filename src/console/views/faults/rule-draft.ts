@@ -43,7 +43,7 @@ export const DELAYS: readonly Choice[] = [
 
 export const PHASES: readonly Choice[] = [
   { id: "before", title: "Before the operation runs" },
-  { id: "after", title: "After the operation runs", detail: "the change is made" },
+  { id: "after", title: "After the operation runs", detail: "the change is done" },
 ];
 
 export const LEASES: readonly Choice[] = [

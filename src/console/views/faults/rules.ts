@@ -40,7 +40,7 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
   if (match.event !== undefined || match.webhook !== undefined) return "Only deliveries are affected.";
   const isReplaced = [error, status, body, wire, sequence].some((one) => one !== undefined);
   if (!isReplaced && hold !== undefined)
-    return "The call waits until you release it at the bottom of any view, a test releases it, or its timeout ends. Then it continues as usual, unless it is released with another answer.";
+    return "The call waits until you press Continue, Answer or Drop at the bottom of any view, a test releases it, or its timeout ends. At the timeout it continues as usual.";
   if (!isReplaced)
     return delay === undefined
       ? "It has no effect."

@@ -88,7 +88,7 @@ function ExpectationText({ expectation }: { expectation: Expectation }) {
       )}
       {client && (
         <>
-          The requests pass these checks of the client test: <code>{client.join(", ")}</code>.
+          The requests must pass these checks of the client test: <code>{client.join(", ")}</code>.
         </>
       )}
     </span>

@@ -148,5 +148,5 @@ const REASONS: Readonly<Record<string, string>> = {
   expired: "it has expired.",
   suspended: "its owner is suspended.",
   disabled: "its owner is disabled.",
-  "not a member": "its owner is not a member of its organization.",
+  "not a member": "its owner is not a member of the key’s organization.",
 };

@@ -204,9 +204,9 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
       <Form submit="Reset" look="danger" change={reset} onSuccess={onClose} onCancel={onClose}>
         <p>
           Resets data, credentials, rate limits, pending retries, rules, active scenarios and the timeline.
-          The clock returns to its start; one in real time, to the real time. The clock’s mode, the settings
-          and the snapshots stay. The current state is saved as the snapshot <code>{BEFORE_RESET}</code>,
-          without rules and scenarios. The timeline cannot be restored.
+          The clock returns to its start, or stays in real time. Its mode, the settings and the snapshots
+          stay. The current state is saved as the snapshot <code>{BEFORE_RESET}</code>, without rules and
+          scenarios. The timeline cannot be restored.
         </p>
         <FixtureField choice={inputs.fixture} field={field} defaultTitle={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />

@@ -93,8 +93,7 @@ export function PendingPanel(props: {
         onSelect={onSelect}
         empty={
           <EmptyState title="No pending timers">
-            Webhook retries, file processing, connector jobs and expiring tokens, uploads and rules appear
-            here.
+            Webhook retries, file and connector jobs, and expiries of tokens, uploads and rules appear here.
           </EmptyState>
         }
       />

@@ -6,7 +6,7 @@ const KINDS: Record<Pending["kind"], string> = {
   "file.step": "file processing",
   "connector.job": "connector job",
   "transcription.step": "transcription",
-  "meeting.line": "meeting line",
+  "meeting.line": "spoken line of a meeting",
   invoice: "invoice",
   expiry: "expiry",
   lease: "rule expiry",

@@ -67,7 +67,7 @@ export function EntryStateActions(props: { entry: HistoryEntry; title: string })
       <DialogButton label={`${nameRewind(entry)} …`} isOffered={entry.kept}>
         {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
-      <DialogButton label="Fork from before this …" isOffered={entry.kept}>
+      <DialogButton label="Fork before this …" isOffered={entry.kept}>
         {(close) => <ForkEntryDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
     </>
@@ -122,7 +122,7 @@ function ForkEntryDialog({ entry, title, onClose }: EntryDialogProps) {
   const navigateToView = useNavigateToView();
   return (
     <ForkDialog
-      title="Fork from before this"
+      title="Fork before this"
       fork={(options) => createSandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
       onForked={(name) => navigateToView("timeline", {}, name)}
       onClose={onClose}

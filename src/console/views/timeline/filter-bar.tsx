@@ -54,7 +54,7 @@ export function FilterBar(props: {
       <FilterField
         label="Filter the timeline"
         placeholder="Filter: status:4*"
-        hint={`Fields: ${FIELD_NAMES.join(", ")}. The field “by” is the rule or step that decided. Examples: op:threads.* for a pattern, -user:… to exclude, body:"two words"`}
+        hint={`Fields: ${FIELD_NAMES.join(", ")}. The field “by” is the rule or step behind the response. Examples: op:threads.* for a pattern, -user:… to exclude, body:"two words"`}
         value={filter.text}
         onChange={(find) => set({ find }, { replace: true })}
       />

@@ -71,8 +71,8 @@ export function Exports() {
             <li className="flow">
               <ActionButton label="Export sandbox" change={file} look="primary" />
               <span>
-                The whole world with its timeline, for <code>understudy open</code> and the static site that{" "}
-                <code>understudy viewer DIR</code> writes.
+                All data and the timeline, for <code>understudy open</code> or a static site by{" "}
+                <code>understudy viewer DIR</code>.
               </span>
             </li>
             <li className="flow">
@@ -86,7 +86,7 @@ export function Exports() {
               <span>Requests and responses, for browsers and proxies.</span>
             </li>
           </ul>
-          <p className="quiet">Secrets are masked, or replaced by other secrets of the same form.</p>
+          <p className="quiet">Secrets are masked, or replaced by fakes of the same form.</p>
           <Problem error={har.error ?? bundle.error ?? file.error} />
           <div className="actions">
             <ActionButton label="Close" onPress={close} />

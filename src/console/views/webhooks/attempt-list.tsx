@@ -3,6 +3,7 @@ import { capitalize } from "../../../engine/contract/text.ts";
 import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { Badge, getOutcomePaint, LoadError, Mark, type Outcome, SHAPES } from "../../components/status.tsx";
+import { formatRuleName } from "../../components/text.tsx";
 import { formatAbsolute, RelativeTimeText, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,
@@ -153,7 +154,8 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
 function describeAttempt({ state, attempt }: AttemptMark): string {
   if (attempt) {
     const answer = attempt.error ?? `returned ${attempt.response_code}`;
-    const fault = attempt.fault === undefined ? "" : `, fault ${attempt.fault}`;
+    const fault =
+      attempt.fault === undefined ? "" : `, ${formatRuleName(attempt.fault.replace(/^fault:/, ""))}`;
     return `${attempt.kind}: ${answer} in ${attempt.duration_ms} ms${fault}`;
   }
   if (state === "due") return "next retry";

@@ -143,8 +143,8 @@ export function Deliveries() {
             >
               Sends each failed delivery again now, without waiting for its retry.{" "}
               {!isComplete &&
-                `Failed deliveries older than the newest ${MAX_DELIVERIES} are sent too. If more than 1,000 have failed, nothing is sent. `}
-              Undo does not recall them from the receivers.
+                "Includes failed deliveries that are not listed here. If more than 1,000 have failed, nothing is sent. "}
+              Undo cannot unsend them.
             </ConfirmButton>
           )}
           {data && !isComplete && (

@@ -55,7 +55,7 @@ export function Outbox() {
         <EmptyState title={find ? `No e-mails match “${find}”` : "No e-mails yet"}>
           {!find && (
             <p>
-              The service sends an e-mail for each event of an e-mail rule in the connector notifications.
+              Connector notifications with an e-mail rule send an e-mail for each event that the rule names.
               Here, e-mails do not leave this machine.{" "}
               <ViewLink view="api" query={{ operation: "connector_notifications.test" }}>
                 Open the call that sends a test

@@ -67,13 +67,13 @@ export function ReceiverTest() {
             label="Probe"
             {...field("probe")}
             placeholder="http://127.0.0.1:3000/processed"
-            hint="A URL that returns the processed deliveries: their number or ids. Optional; without it, side effects are not checked."
+            hint="A URL where your receiver reports the deliveries that it has processed, as a number or ids. Without it, side effects are not checked."
           />
           <Field
-            label="Patience"
+            label="Wait"
             {...field("patience")}
             placeholder="3"
-            hint="Seconds in which the receiver must process an event after its response (patience_seconds)."
+            hint="Seconds that the receiver may take to process an event after it has responded (patience_seconds)."
           />
           <Field
             label="User"

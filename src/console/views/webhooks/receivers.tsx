@@ -130,7 +130,7 @@ function ReceiverAnswers({ receiver: { id, answers } }: { receiver: Receiver }) 
   const change = useSandboxChange(
     async (calls) => calls.changeReceiver(id, { answers: parseAnswers(text) }),
     {
-      confirmation: "Saved. The next request gets the first response.",
+      confirmation: "Saved. The next request gets the first of these responses.",
       undo: (calls) => calls.changeReceiver(id, { answers }),
     },
   );

@@ -9,7 +9,7 @@ export function RetryNow({ delivery }: { delivery: string }) {
     calls.record("deliveries", delivery),
   );
   const retry = useSandboxChange((calls) => calls.runTimer({ kind: "webhook.retry", subject: delivery }), {
-    confirmation: "Ran the next retry. Undo does not recall it from the receiver.",
+    confirmation: "Ran the next retry. Undo cannot unsend it.",
   });
   return (
     <>

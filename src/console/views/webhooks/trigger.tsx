@@ -47,7 +47,7 @@ export function Trigger() {
     },
     {
       confirmation: ({ deliveries: { length } }) =>
-        length === 0 ? undefined : `Triggered ${name}. Undo does not recall it from receivers.`,
+        length === 0 ? undefined : `Triggered ${name}. Undo cannot unsend it.`,
     },
   );
   return (
