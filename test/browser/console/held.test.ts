@@ -18,7 +18,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await choose(page, "Delay", /^Hold until released/);
     await see(page.getByRole("button", { name: /^Real response.* Response$/ })).toBeVisible();
     await choose(page, "Frequency", "Every call");
-    await see(page.getByText("The call waits until you release it")).toBeVisible();
+    await see(page.getByText("The call waits until you press Continue, Answer or Drop")).toBeVisible();
     await page.getByRole("button", { name: "Arm rule" }).click();
     const held = page.getByRole("region", { name: "Held requests" });
     const status = page.getByRole("contentinfo", { name: "Status" });
