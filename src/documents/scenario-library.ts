@@ -202,7 +202,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return [...this.activeCounts.keys()].flatMap((name) => listDocumentPaths(name, folders));
   }
 
-  /** Whether it is a file in the user's folder while any scenario is active, whose name it may have. */
+  /** Whether a file of the user's folder may have the name of an active scenario, which is not known before it is read. */
   mayBeActive(file: string): boolean {
     if (this.activeCounts.size === 0 || SHIPPED_SCENARIOS.holds(file)) return false;
     const folder = this.files.folders.find((one) => resolveFile(one) === dirname(file));
@@ -226,6 +226,7 @@ export class ScenarioLibrary implements ScenarioSource {
       if (isReplaced) current.push(other);
       return !isReplaced;
     });
+    for (const { version } of current) this.apply(version!);
     const added = this.mayBeActive(file) ? files.getByFile(file) : undefined;
     const name = added === undefined ? "" : files.getName(added);
     if (added !== undefined && this.isActive(name) && files.find(name)?.file === file) {
@@ -233,7 +234,6 @@ export class ScenarioLibrary implements ScenarioSource {
       if (version === undefined) unreplaced.push({ document: added, problem: problem! });
       else if (!current.includes(added) && this.apply(version)) current.push(added);
     }
-    for (const { version } of current) this.apply(version!);
     return { changed: current, broken: unreplaced };
   }
 

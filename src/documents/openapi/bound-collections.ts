@@ -64,16 +64,14 @@ export class BoundCollections {
       const bound = this.find(one.name)!;
       const factory = createFactory(one, byName, (...args) => bound.replaceUnfit(...args));
       const createComplete: Factory<object> = (given, context) => {
-        const id =
-          (given as JsonObject)[one.idField] ??
-          bound.createId({ ...context, getRandom: () => context.random });
-        const outer = [...bound.outerFields].map((field) => {
+        const fields: JsonObject = { ...given };
+        fields[one.idField] ??= bound.createId({ ...context, getRandom: () => context.random });
+        for (const field of bound.outerFields) {
           const owner = byName.get(bound.spec!.belongs_to[field] ?? "");
           const first = owner && context.world.all(owner).first();
-          return [field, first && owner.getId(first)];
-        });
-        const fields = { ...Object.fromEntries(outer.filter(([, value]) => value !== undefined)), ...given };
-        const record = factory({ ...fields, [one.idField]: id }, context);
+          if (first !== undefined) fields[field] ??= owner!.getId(first);
+        }
+        const record = factory(fields, context);
         return bound.recordRules.complete(record as JsonObject, context.random);
       };
       return [one.name, createComplete] as const;

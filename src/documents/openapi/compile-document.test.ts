@@ -340,6 +340,22 @@ describe("two paths without bindings, one with an id", () => {
     ]);
   });
 
+  it("are bound to a declared collection whose schema has the outer id in another spelling [interfaces 18]", () => {
+    const text = NOTES.replaceAll("/v1/notes", "/v9/tasks/{ThreadId}/notes");
+    const collections = 'x-understudy: { collections: { notes: { schema: "#/components/schemas/Note" } } }\n';
+    const { operations, warnings } = compile(text + collections);
+    expect(warnings).toEqual([]);
+    expect(operations.map(({ id, reads }) => [id, reads])).toContainEqual(["createNote", false]);
+  });
+
+  it("are not bound to a declared collection that lacks the outer id [interfaces 18]", () => {
+    const text = NOTES.replaceAll("/v1/notes", "/v9/accounts/{account}/notes");
+    const collections = 'x-understudy: { collections: { notes: { schema: "#/components/schemas/Note" } } }\n';
+    expect(compile(text + collections).warnings.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^the document has a collection notes with another schema/),
+    );
+  });
+
   it("name the fields that a collection of the reference does not store [interfaces 18]", () => {
     const text = NOTES.replaceAll("/v1/notes", "/v9/threads").replace(
       "text: { type: string }",

@@ -191,22 +191,30 @@ class DocumentCompiler {
         this.addUse(operation, value);
       }
     }
-    for (const { collection, outerPaths } of boundPairs)
-      for (const [field, outerPath] of outerPaths) {
-        const spec = specs.get(collection);
-        const types = schemas.listTypes(schemas.listFields(spec?.schema).get(field));
-        const isScalar = [...types].every((type) => type !== "object" && type !== "array");
-        const owner = boundPairs.find(
-          ({ path, bindings }) => path === outerPath && [...bindings.values()].some((one) => "create" in one),
-        );
-        if (spec !== undefined && isScalar && owner !== undefined) spec.belongs_to[field] = owner.collection;
-      }
+    this.relateToOuterRecords(boundPairs, specs);
     for (const [name, spec] of specs)
       this.targets.add({
         ...spec,
         hasFiles: this.hasFiles(name),
         idParameter: this.findIdParameter(name),
       });
+  }
+
+  /** Records belong to the outer records of their paths, if clients can create these. */
+  private relateToOuterRecords(
+    pairs: readonly InferredPair[],
+    specs: ReadonlyMap<string, CollectionSpec>,
+  ): void {
+    const { schemas } = this.reading;
+    const canCreate = ({ bindings }: InferredPair) => [...bindings.values()].some((one) => "create" in one);
+    const owners = new Map(pairs.filter(canCreate).map(({ path, collection }) => [path, collection]));
+    for (const { collection, outerPaths } of pairs)
+      for (const [field, outerPath] of outerPaths) {
+        const [spec, owner] = [specs.get(collection), owners.get(outerPath)];
+        const types = schemas.listTypes(schemas.listFields(spec?.schema).get(field));
+        const isScalar = !types.has("object") && !types.has("array");
+        if (spec !== undefined && isScalar && owner !== undefined) spec.belongs_to[field] = owner;
+      }
   }
 
   private addUse(operation: DescribedOperation, binding: OperationBinding): void {
@@ -251,9 +259,11 @@ class DocumentCompiler {
       return agrees ? undefined : "the built-in API or another document";
     }
     const declared = this.bindings.collections.get(name)?.value.schema;
-    if (declared !== undefined && outerFields.length > 0) return "the document";
     const other = declared === undefined ? inferred : references.find(declared)?.node;
-    return other === undefined || isSameSchema(other, schema, schemas) ? undefined : "the document";
+    if (other === undefined) return undefined;
+    const hasOuterFields =
+      declared === undefined || outerFields.every((field) => schemas.listFields(other).has(field));
+    return hasOuterFields && isSameSchema(other, schema, schemas) ? undefined : "the document";
   }
 
   /** Whether the stored and the described types overlap, for each field that both have, and the ids have one form. */
@@ -308,7 +318,12 @@ class DocumentCompiler {
         hint: findNearest(id, fields.keys()),
       });
     this.targets.add({
-      ...{ name, schema: resolved.node, idField: id, prefix, belongs_to, soft },
+      name,
+      schema: resolved.node,
+      idField: id,
+      prefix,
+      belongs_to,
+      soft,
       hasFiles: this.hasFiles(name),
       idParameter: this.findIdParameter(name),
     });

@@ -79,7 +79,10 @@ function inferPair(
   const collection = toCollectionName(listPath.split("/").at(-1)!);
   const where = Object.fromEntries(foreignNames.map((name) => [findField(name), `{${name}}`]));
   return {
-    ...{ collection, schema, idField, where },
+    collection,
+    schema,
+    idField,
+    where,
     path: withoutNames(path),
     outerPaths: new Map(outerPaths),
     bindings: inferBindings({ many, single, parameter, collection, record, where }, schemas),
@@ -120,7 +123,9 @@ function inferBindings(
     const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
     const at = "list" in binding ? undefined : findItem(getAnswer(operation), record, schemas);
     bindings.set(operation.id, {
-      ...{ ...binding, ...id, ...(at !== undefined && { item_at: at }) },
+      ...binding,
+      ...id,
+      ...(at !== undefined && { item_at: at }),
       ...(Object.keys(where).length > 0 && { where }),
     });
   }

@@ -161,7 +161,8 @@ function checkRequests(
   const { effect, sequence = [] } = rule;
   if (effect?.error !== undefined) checkCode(effect.error, ["effect", "error"], context);
   for (const [index, entry] of sequence.entries()) {
-    if (typeof entry === "string" && entry !== "pass") checkCode(entry, ["sequence", index], context);
+    if (typeof entry === "string" && entry !== "pass")
+      checkCode(entry, ["sequence", index], { ...context, otherWords: ["pass"] });
     if (typeof entry === "object" && entry.error !== undefined)
       checkCode(entry.error, ["sequence", index, "error"], context);
   }
@@ -174,11 +175,14 @@ function checkCode(
     operations,
     matchedOperations,
     report,
+    otherWords = [],
   }: {
     operations: readonly AnyOperation[];
     /** Empty if they are unknown; then every code of the catalogue is allowed. */
     matchedOperations: readonly AnyOperation[];
     report: Report;
+    /** The words that are allowed instead of a code. */
+    otherWords?: readonly string[];
   },
 ): void {
   const { code, forced } = parseCode(text);
@@ -186,8 +190,6 @@ function checkCode(
     const problem = WIRE_EFFECTS.some(({ name }) => name === text)
       ? "is a wire fault, which belongs in `effect: { wire: … }`"
       : "is not a code of the catalogue";
-    // An entry of a sequence may also be `pass`.
-    const otherWords = typeof path.at(-1) === "number" ? ["pass"] : [];
     const hint = findNearest(code, otherWords) ?? findNearestCode(code, operations);
     report(path, `${JSON.stringify(code.slice(0, 80))} ${problem}`, { hint });
     return;

@@ -114,8 +114,11 @@ function checkReferences(
   { name, schema }: AnyCollection,
   collectionsByName: ReadonlyMap<string, AnyCollection>,
 ): void {
-  const checkPart = (field: string, part: { pattern?: unknown; "x-refers-to"?: Reference } | null) => {
-    const { collection: owner } = part?.["x-refers-to"] ?? {};
+  const checkPart = (field: string, part: unknown): void => {
+    if (Array.isArray(part)) for (const item of part) checkPart(field, item);
+    if (!isJsonObject(part)) return;
+    for (const inner of Object.values(part)) checkPart(field, inner);
+    const { collection: owner } = (part["x-refers-to"] ?? {}) as Partial<Reference>;
     if (owner === undefined) return;
     const createError = (problem: string) =>
       new OwnOperationError(`the collection ${name}: ${field} ${problem}`, { subject: owner });
@@ -125,7 +128,7 @@ function checkReferences(
       const hint = nearest === undefined ? "" : ` (did you mean ${JSON.stringify(nearest)}?)`;
       throw createError(`names a record of ${JSON.stringify(owner)}, which does not exist${hint}`);
     }
-    const prefix = getPrefix(part ?? {});
+    const prefix = getPrefix(part);
     const idSchema = (target.schema as unknown as TObject).properties[target.idField]!;
     if (prefix !== undefined && !toValidator(idSchema)(`${prefix}1`))
       throw createError(
@@ -133,10 +136,7 @@ function checkReferences(
       );
   };
   for (const [field, fieldSchema] of Object.entries((schema as unknown as TObject).properties))
-    JSON.stringify(fieldSchema, (_key, part) => {
-      checkPart(field, part);
-      return part;
-    });
+    checkPart(field, fieldSchema);
 }
 
 /** Names that other properties of `world` have or may have. */

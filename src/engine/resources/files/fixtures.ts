@@ -11,8 +11,12 @@ const EXTENSIONS = [".pdf", ".pdf", ".pdf", ".md", ".md", ".txt", ".csv", ".json
 
 /** Unknown, or the types that systems send for TypeScript (a video), CSV (Excel), Markdown and Office files (ZIP). */
 const VAGUE_TYPES = new Set([
-  ...[UNKNOWN_TYPE, "video/mp2t", "video/vnd.dlna.mpeg-tts", "application/vnd.ms-excel"],
-  ...["application/x-genesis-rom", "application/zip"],
+  UNKNOWN_TYPE,
+  "video/mp2t",
+  "video/vnd.dlna.mpeg-tts",
+  "application/vnd.ms-excel",
+  "application/x-genesis-rom",
+  "application/zip",
 ]);
 
 /** The type by which a file is processed: the type of its name if the given type is vague (G34). */
