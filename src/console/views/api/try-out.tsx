@@ -3,14 +3,12 @@ import { getOwn } from "../../../engine/maps.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useSelectedActor } from "../../api/actors.ts";
 import { formatAsCurl } from "../../api/copy-request.ts";
-import { BODILESS_METHODS } from "../../api/fetch-service.ts";
 import {
   isJsonType,
   type JsonSchema,
   type Operation,
   resolveSchema,
   type SchemaComponents,
-  splitNull,
 } from "../../api/open-api.ts";
 import { useServiceCall } from "../../api/queries.ts";
 import { Answer } from "../../components/exchange.tsx";
@@ -18,6 +16,18 @@ import { ActorField, Field, Form, useInputs } from "../../components/form.tsx";
 import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import { Notice } from "../../components/status.tsx";
 import { CopyButton, toSingularName } from "../../components/text.tsx";
+import {
+  type CallParameter,
+  describeParameter,
+  FORM,
+  fillPath,
+  findBody,
+  getSample,
+  listParameters,
+  readParameters,
+  toParameterKey,
+  URL_ENCODED,
+} from "./call-parameters.ts";
 import { fillIds, type Samples, useSamples } from "./samples.ts";
 import { makeExample } from "./schema.tsx";
 
@@ -76,7 +86,7 @@ function Preconditions({ samples: { note, firstOperation, missing } }: { samples
 function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Actor | undefined }) {
   const { components, samples, actor } = props;
   const { method, path: template } = props.operation;
-  const parameters = listParameters(props);
+  const parameters = listParameters(props.operation, components);
   const sandbox = useSandboxName();
   const { inputs, changeInputs } = useInputs<string>({});
   const [typedParts, setParts] = useState<Parts>({});
@@ -85,9 +95,9 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
   const isMultipart = type === MULTIPART;
   const isForm = parameters.some((one) => one.in === FORM);
   const parts = { ...(isMultipart && proposeParts(content!.schema, components, samples)), ...typedParts };
-  const getValue = (parameter: Parameter) =>
-    getOwn(inputs, toKey(parameter)) ?? getSample(parameter, samples, components);
-  const readPairs = (place: Parameter["in"]) => readParameters(parameters, components, place, getValue);
+  const getValue = (parameter: CallParameter) =>
+    getOwn(inputs, toParameterKey(parameter)) ?? getSample(parameter, samples, components);
+  const readPairs = (place: CallParameter["in"]) => readParameters(parameters, components, place, getValue);
   const query = new URLSearchParams(readPairs("query")).toString();
   const path = fillPath(template, getValue) + (query && `?${query}`);
   const body = isForm
@@ -115,11 +125,11 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
         <fieldset className="form-fields" disabled={samples === undefined}>
           {parameters.map((parameter) => (
             <Field
-              key={toKey(parameter)}
+              key={toParameterKey(parameter)}
               label={parameter.name}
               name={parameter.name}
               value={getValue(parameter)}
-              onChange={(text) => changeInputs({ [toKey(parameter)]: text })}
+              onChange={(text) => changeInputs({ [toParameterKey(parameter)]: text })}
               hint={describeParameter(parameter, components)}
             />
           ))}
@@ -171,14 +181,6 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
 }
 
 const MULTIPART = "multipart/form-data";
-const URL_ENCODED = "application/x-www-form-urlencoded";
-/** The place of the fields of an url-encoded form. */
-const FORM = "form";
-
-/** Type and content of the body; undefined if browsers send none with this method. */
-function findBody({ method, requestBody }: Operation) {
-  return BODILESS_METHODS.test(method) ? undefined : Object.entries(requestBody?.content ?? {})[0];
-}
 
 function toExampleBody({ operation, components }: TryOutProps): string {
   const [type, content] = findBody(operation) ?? [];
@@ -211,98 +213,6 @@ function makeSampleFile(part: string): File {
     return new File(["A file to try an upload out.\n"], "sample.txt", { type: "text/plain" });
   const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0));
   return new File([bytes], "sample.png", { type: "image/png" });
-}
-
-type DocumentedParameter = NonNullable<Operation["parameters"]>[number];
-type Parameter = Omit<DocumentedParameter, "in"> & { in: DocumentedParameter["in"] | typeof FORM };
-type GetValue = (parameter: Parameter) => string;
-
-/** Parameters in two places may have the same name. */
-const toKey = ({ in: place, name }: Parameter) => `${place} ${name}`;
-
-/** The parameters, and the fields of an url-encoded form. Each property of an object has its own. */
-function listParameters({ operation, components }: TryOutProps): Parameter[] {
-  const [type, content] = findBody(operation) ?? [];
-  const fields =
-    type === URL_ENCODED
-      ? listProperties({ in: FORM, name: "", schema: content!.schema, required: true }, components)
-      : [];
-  return (operation.parameters ?? [])
-    .flatMap((one): Parameter[] => {
-      const { in: place, style = "form", explode } = one;
-      if (place === "query" && style === "deepObject") return listProperties(one, components);
-      if (place !== "query" || style !== "form" || explode === false) return [one];
-      const properties = listProperties({ ...one, name: "" }, components);
-      return properties[0]?.name === "" ? [one] : properties;
-    })
-    .concat(fields.filter(({ name }) => name !== ""));
-}
-
-const MAX_NESTING = 4;
-
-/** The properties of an object, and of objects within it as `outer[name]`; else the value itself. */
-function listProperties(outer: Parameter, components: SchemaComponents, depth = 0): Parameter[] {
-  const { properties, required = [] } = splitNull(outer.schema ?? {}, components).nonNull;
-  if (properties === undefined || depth > MAX_NESTING) return [outer];
-  return Object.entries(properties).flatMap(([name, schema]) => {
-    const property: Parameter = {
-      in: outer.in,
-      name: outer.name === "" ? name : `${outer.name}[${name}]`,
-      schema,
-      required: Boolean(outer.required) && required.includes(name),
-      ...(schema.description !== undefined && { description: schema.description }),
-    };
-    return listProperties(property, components, depth + 1);
-  });
-}
-
-/** Samples are values of the path, and of required fields. */
-function getSample(parameter: Parameter, samples: Samples | undefined, components: SchemaComponents): string {
-  const { in: place, name, required, schema = {} } = parameter;
-  if (place === FORM && required)
-    return fillIds(String(makeExample(schema, components, "request")), samples?.ids ?? {});
-  return (place === "path" && getOwn(samples?.parameters ?? {}, name)) || "";
-}
-
-function describeParameter(parameter: Parameter, components: SchemaComponents): string {
-  const { in: place, required } = parameter;
-  const parts = [
-    [place, required && "required"].filter(Boolean).join(", "),
-    place === "cookie" && "A page cannot send it: use “Copy as curl”",
-    isRepeated(parameter, components) && "A list, separated by commas",
-    parameter.description,
-  ];
-  return parts.filter(Boolean).join(". ");
-}
-
-/** Whether each value of a list is sent as a parameter of its own: `tag=a&tag=b`. */
-function isRepeated(
-  { in: place, schema = {}, style, explode }: Parameter,
-  components: SchemaComponents,
-): boolean {
-  const isList = splitNull(schema, components).nonNull.type === "array";
-  const isExploded = (style ?? "form") === "form" && explode !== false;
-  return (place === "query" || place === FORM) && isList && isExploded;
-}
-
-function fillPath(template: string, getValue: GetValue): string {
-  return template.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
-    encodeURIComponent(getValue({ in: "path", name })),
-  );
-}
-
-function readParameters(
-  parameters: readonly Parameter[],
-  components: SchemaComponents,
-  place: Parameter["in"],
-  getValue: GetValue,
-): [name: string, value: string][] {
-  return parameters
-    .filter((one) => one.in === place && getValue(one) !== "")
-    .flatMap((one) => {
-      const values = isRepeated(one, components) ? getValue(one).split(",") : [getValue(one)];
-      return values.map((value): [string, string] => [one.name, value.trim()]);
-    });
 }
 
 function MultipartFields(props: {
