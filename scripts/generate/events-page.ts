@@ -16,7 +16,7 @@ export function renderEventsPage(events: readonly CataloguedEvent[]): string {
 
 <!-- generated from the declarations by npm run generate -->
 
-Webhooks receive these events ([6.1](reference/service-api.md#6.1); [G25](reference/assumptions.md#G25) has the less obvious conditions).
+Webhooks receive these events ([6.1](reference/service-api.md#6.1); [G25](reference/assumptions.md#G25) says when, if it is not obvious).
 \`understudy events NAME --schema\` prints the JSON Schema of one, \`--sample\` a sample, and \`understudy events --types ts\` (or \`py\`) types of all.
 [Webhooks](webhooks.md#what-is-sent) shows their form and how they are sent, [Signatures](signatures.md) how you verify them.
 
