@@ -32,6 +32,7 @@ interface BrowserEngineOptions {
   scenarios?: readonly string[];
   /** The name of a world that the browser stores; the other options apply only if there is none. */
   persist?: string;
+  /** Gets the deliveries to all receivers outside the page, in place of the network. */
   onDelivery?: OnDelivery;
 }
 
@@ -44,13 +45,14 @@ export interface BrowserEngine {
   close(): Promise<void>;
 }
 
-const MAX_UPLOAD_BYTES = 256 * 1024 ** 2;
+const MAX_UPLOAD_BYTES_PER_SANDBOX = 256 * 1024 ** 2;
 
 /**
  * The composition root for browsers: the engine and its control API, without a server.
  * @throws Problem, DocumentError, PersistenceError
  */
 export async function assembleBrowserEngine(options: BrowserEngineOptions = {}): Promise<BrowserEngine> {
+  // For the other hosts, `persist` is a folder or file.
   const { persist, ...start } = options;
   const { seed, clock, settings } = readLibraryOptions(start);
   let saver: Saver | undefined;
@@ -60,7 +62,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const network = createFetchOutbound((request) => globalThis.fetch(request));
   const { location } = globalThis as { location?: { origin: string } };
   const scenarios = new ScenarioLibrary({ api: API, cwd: "/" });
-  const uploads = new MemoryUploads(MAX_UPLOAD_BYTES);
+  const uploads = new MemoryUploads(MAX_UPLOAD_BYTES_PER_SANDBOX);
   const fixtures = new FixtureLibrary({ resources: API.resources, cwd: "/" });
   const commonParts = { fixtures, scenarios, uploads, recordings: new Recordings(), log };
   const engine = createEngine({

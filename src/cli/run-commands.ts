@@ -79,6 +79,7 @@ const COMMANDS = [
 /** Runs every command line except a plain `start`. Sets the exit code. */
 export async function runCommands(words: readonly string[]): Promise<void> {
   if (words[0] === COMPLETION_FLAG) {
+    // Without the flag and the name of the program. yargs completes what has no names.
     const names = await completeNames(words.slice(2));
     if (names.length > 0) return printLines(names.join("\n"));
   }
@@ -151,7 +152,7 @@ const PROGRAM_RUNNERS = ["suite", "client-test", "coverage"];
 
 /** For commands that run no program, removes `--`, since yargs would hide what follows it. @throws UsageError */
 function joinArguments(words: readonly string[]): string[] {
-  // To complete, `--` is the beginning of an option.
+  // yargs completes options after `-`, and would take `--` for the end of all options.
   if (words[0] === COMPLETION_FLAG && words.at(-1) === "--") return words.with(-1, "-");
   const end = words.indexOf("--");
   if (end < 0 || PROGRAM_RUNNERS.includes(words[0]!)) return [...words];

@@ -80,7 +80,7 @@ export function createRecordLimit(
 
 /**
  * The number of records after the transaction, if it is too large and the transaction adds records (including
- * deliveries of its events). A transaction that only reads, changes or deletes passes, so that a user can make room.
+ * deliveries of its events). A transaction that adds no record and emits no event passes, so that a user can make room.
  */
 function countIfTooMany(allowed: number, { root }: World, tx: Transaction): number | undefined {
   const count = countLimitedRecords(tx.toRoot());

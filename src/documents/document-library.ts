@@ -49,7 +49,7 @@ export class Document<T> {
     return this.fileVersions.keys();
   }
 
-  dependsOn(file: string): boolean {
+  dependsOnSettings(file: string): boolean {
     return this.fileVersions.has(file);
   }
 
@@ -249,7 +249,9 @@ export class DocumentLibrary<T> {
 
   /** The documents in use that a file belongs to. */
   private listDependents(file: string): Document<T>[] {
-    return this.listLoaded().filter((document) => document.dependsOn(file) && this.options.isInUse(document));
+    return this.listLoaded().filter(
+      (document) => document.dependsOnSettings(file) && this.options.isInUse(document),
+    );
   }
 
   /** Lists all documents in order of precedence. */

@@ -187,7 +187,7 @@ export class FixtureLibrary implements FixtureSource {
 }
 
 function createRootBuilders(resources: readonly Resource[]): RootBuilders {
-  const settingNames = [...new Set(resources.flatMap(({ fixture }) => fixture?.dependsOn ?? []))];
+  const settingNames = [...new Set(resources.flatMap(({ fixture }) => fixture?.dependsOnSettings ?? []))];
   const expand = ({ data, isTrusted }: Fixture, seed: number) =>
     isTrusted ? data : expandFixture(data, getFixtureShape(resources), seed);
   return {

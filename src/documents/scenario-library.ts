@@ -215,7 +215,9 @@ export class ScenarioLibrary implements ScenarioSource {
    */
   refresh(file: string): AffectedDocuments<Scenario> {
     const { files } = this;
-    const wasBroken = files.listInUse().filter((one) => one.dependsOn(file) && one.problem !== undefined);
+    const wasBroken = files
+      .listInUse()
+      .filter((one) => one.dependsOnSettings(file) && one.problem !== undefined);
     const { changed, broken } = files.refresh(file);
     const edited = new Set([...changed, ...wasBroken.filter(({ problem }) => problem === undefined)]);
     // A scenario that another file of the same name hides is active nowhere.

@@ -12,7 +12,7 @@ interface Outage {
   nextTryAt: number;
 }
 
-/** Tracks unreachable owners, so that requests for their sandboxes do not flood their ports. */
+/** Tracks nodes that cannot be reached, so that requests for the sandboxes they own do not flood their ports. */
 export class Outages {
   private readonly log: Log;
   private readonly bySession = new Map<string, Outage>();

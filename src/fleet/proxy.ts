@@ -52,6 +52,7 @@ export interface ProxiedRequest {
 export interface Target {
   /** The owner's node url. */
   url: string;
+  /** The owner's session in Redis; a node whose session expired gets a new one. */
   session: string;
 }
 

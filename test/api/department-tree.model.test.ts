@@ -106,7 +106,7 @@ function applyToWorld(world: World, command: Command): boolean {
       }
       if (kind === "delete") {
         if (found === undefined) throw new Error("unknown");
-        rules.remove(tx, found, ACTOR);
+        rules.beforeRemove(tx, found, ACTOR);
         return removeWithDependents(tx, departments, found.id);
       }
       if (kind === "patch") {

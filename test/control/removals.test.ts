@@ -39,7 +39,7 @@ function open(from: Root = root): Transaction {
 function removeRecord(collection: AnyCollection, id: string): Root {
   const tx = open();
   const actor = { user_id: undefined, silent: false, settings: DEFAULT_SETTINGS };
-  RULES[collection.name]?.remove?.(tx, tx.get(collection, id), actor);
+  RULES[collection.name]?.beforeRemove?.(tx, tx.get(collection, id), actor);
   removeWithDependents(tx, collection, id);
   return tx.toRoot();
 }

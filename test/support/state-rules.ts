@@ -45,7 +45,7 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
     remove: (id: string, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
         const record = tx.get(collection, id)!;
-        rules.remove?.(tx, record, toActor(actor));
+        rules.beforeRemove?.(tx, record, toActor(actor));
         removeWithDependents(tx, collection, id);
       }),
     get: (id: string): Row => api.understudy.sandboxes.get("default")!.world.read().get(collection, id),

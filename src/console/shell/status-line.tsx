@@ -90,7 +90,10 @@ function ServerState() {
           <Badge outcome="failed">Not saved: {saving.reason}</Badge>
         </span>
       ) : (
-        <span className="status-part">
+        <span
+          className="status-part"
+          title={saving ? undefined : "Lost when the server stops. Start it with --persist to keep it."}
+        >
           <Badge outcome={saving ? "ok" : "other"}>{saving ? "Saved" : "In memory only"}</Badge>
         </span>
       )}

@@ -58,7 +58,7 @@ export function removeRecord({ state, sandbox, actor, checkLimits }: StateChange
   const { collection, rules } = state;
   sandbox.world.transact((tx) => {
     const record = requireRecord(tx, collection, id);
-    rules.remove?.(tx, record, actor);
+    rules.beforeRemove?.(tx, record, actor);
     removeWithDependents(tx, collection, id);
     checkLimits(tx);
   });

@@ -37,7 +37,7 @@ export class BoundBody {
     const { node, property } = findRecordPart(described.body, target.fieldNames, this.schemas);
     this.schema = node;
     this.property = property;
-    this.fields = this.schemas.listFields(this.schema);
+    this.fields = this.schemas.listPossibleFields(this.schema);
     this.ignoredFields = this.findIgnoredFields();
     const keywords = this.schemas.mergeKeywords(target.spec?.schema);
     const { additionalProperties, unevaluatedProperties, patternProperties } = keywords;
@@ -51,7 +51,7 @@ export class BoundBody {
    */
   private findIgnoredFields(): ReadonlySet<string> {
     const { spec } = this.parts.target;
-    const ownFields = this.schemas.listFields(spec?.schema);
+    const ownFields = this.schemas.listPossibleFields(spec?.schema);
     const fields = new Map([...ownFields, ...this.fields]);
     if (spec !== undefined && ownFields.has(spec.idField))
       fields.set(spec.idField, ownFields.get(spec.idField));
@@ -76,7 +76,7 @@ export class BoundBody {
     const fields: JsonObject = {};
     const { target, context } = this.parts;
     const { isInferred } = context;
-    const ownFields = this.schemas.listFields(target.spec?.schema);
+    const ownFields = this.schemas.listPossibleFields(target.spec?.schema);
     for (const [sentName, sent] of Object.entries(isJsonObject(body) ? body : {})) {
       const name = isInferred ? target.findField(sentName) : sentName;
       if (this.ignoredFields.has(name) || (this.isClosed && !ownFields.has(name))) continue;

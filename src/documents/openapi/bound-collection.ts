@@ -60,7 +60,7 @@ export class BoundCollection extends PublicCollection {
     this.outerFields = spec?.outerFields ?? new Set();
     const storedOtherwise = new Set([collection.idField, ...this.instants]);
     this.recordRules = new RecordRules(spec?.schema, { schemas, storedOtherwise });
-    const id = spec && schemas.listFields(spec.schema).get(spec.idField);
+    const id = spec && schemas.listPossibleFields(spec.schema).get(spec.idField);
     this.hasNumericId = id !== undefined && isNumeric(id, schemas);
     const parts = [id, spec?.idParameter];
     const agree = !parts.includes(undefined) && schemas.doTypesOverlap(...(parts as [unknown, unknown]));
@@ -212,7 +212,7 @@ export class BoundCollection extends PublicCollection {
    */
   replaceUnfit(field: string, invented: unknown, { random }: Pick<FactoryContext, "random">): unknown {
     const { schemas } = this;
-    const node = schemas.listFields(this.spec?.schema).get(field);
+    const node = schemas.listPossibleFields(this.spec?.schema).get(field);
     const hasStoredForm = this.instants.includes(field) || this.findReference(field) !== undefined;
     if (node === undefined || hasStoredForm) return invented;
     const fits = schemas.compileValidator(node, "answer")(invented);
@@ -226,7 +226,7 @@ export class BoundCollection extends PublicCollection {
   findInvalid(fields: JsonObject, { isWhole = false } = {}): InvalidField | undefined {
     const { schemas, collection } = this;
     for (const [name, value] of Object.entries(fields)) {
-      const node = schemas.listFields(this.spec?.schema).get(name);
+      const node = schemas.listPossibleFields(this.spec?.schema).get(name);
       if (name === collection.idField || name === this.spec?.soft || node === undefined) continue;
       const validate = schemas.compileValidator(node, "answer");
       if (validate(value)) continue;
@@ -249,7 +249,7 @@ export class BoundCollection extends PublicCollection {
     if (field === this.collection.idField) return true;
     if (this.spec === undefined) return false;
     const { belongs_to, schema } = this.spec;
-    const node = this.schemas.listFields(schema).get(field);
+    const node = this.schemas.listPossibleFields(schema).get(field);
     return (
       Object.hasOwn(belongs_to, field) ||
       this.instants.includes(field) ||
@@ -261,12 +261,12 @@ export class BoundCollection extends PublicCollection {
 
   /** The value of a field that a patch removes: null where a record can have that, else nothing. */
   getRemovedValue(field: string): null | undefined {
-    const node = this.schemas.listFields(this.spec?.schema).get(field);
+    const node = this.schemas.listPossibleFields(this.spec?.schema).get(field);
     return this.spec === undefined || this.schemas.listTypes(node).has("null") ? null : undefined;
   }
 
   remove(call: Call, record: object): void {
-    this.rules.remove?.(call.world, record, this.toActor(call));
+    this.rules.beforeRemove?.(call.world, record, this.toActor(call));
     removeWithDependents(call.world, this.collection, this.getId(record));
   }
 

@@ -179,7 +179,7 @@ export class BoundOperation {
     if (!context.isInferred || field === name) throw invalidInput(place, value, `${place} ${message}`);
     const oldValue = before[name];
     const merged = { ...(oldValue as object), ...(publicRecord[name] as object) };
-    const node = this.schemas.listFields(target.spec.schema).get(name);
+    const node = this.schemas.listPossibleFields(target.spec.schema).get(name);
     const fits = isJsonObject(oldValue) && this.schemas.compileValidator(node, "answer")(merged);
     const newValue = fits ? merged : oldValue;
     const replaced = target.replaceField(call.world, record as JsonObject, { name, value: newValue });

@@ -150,7 +150,7 @@ class DocumentCompiler {
         path: schema.path,
       }));
     // Bindings that a user wrote may use such fields as placeholders.
-    const fields = isInferred ? [...schemas.listFields(node)] : [];
+    const fields = isInferred ? [...schemas.listPossibleFields(node)] : [];
     return fields
       .filter(([field, one]) => !fieldNames.has(field) && !schemas.has(one, "readOnly"))
       .map(([field]) => ({
@@ -179,7 +179,7 @@ class DocumentCompiler {
       if (this.targets.find(name) === undefined && !this.bindings.collections.has(name)) {
         if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
         const outerFields = new Set([...(specs.get(name)?.outerFields ?? []), ...Object.keys(where)]);
-        for (const field of schemas.listFields(schema).keys()) outerFields.delete(field);
+        for (const field of schemas.listPossibleFields(schema).keys()) outerFields.delete(field);
         specs.set(name, { name, schema, idField, belongs_to: {}, outerFields });
       }
       boundPairs.push(pair);
@@ -211,7 +211,7 @@ class DocumentCompiler {
     for (const { collection, outerPaths } of pairs)
       for (const [field, outerPath] of outerPaths) {
         const [spec, owner] = [specs.get(collection), owners.get(outerPath)];
-        const types = schemas.listTypes(schemas.listFields(spec?.schema).get(field));
+        const types = schemas.listTypes(schemas.listPossibleFields(spec?.schema).get(field));
         const isScalar = !types.has("object") && !types.has("array");
         if (spec !== undefined && isScalar && owner !== undefined) spec.belongs_to[field] = owner;
       }
@@ -262,14 +262,14 @@ class DocumentCompiler {
     const other = declared === undefined ? inferred : references.find(declared)?.node;
     if (other === undefined) return undefined;
     const hasOuterFields =
-      declared === undefined || outerFields.every((field) => schemas.listFields(other).has(field));
+      declared === undefined || outerFields.every((field) => schemas.listPossibleFields(other).has(field));
     return hasOuterFields && isSameSchema(other, schema, schemas) ? undefined : "the document";
   }
 
   /** Whether the stored and the described types overlap, for each field that both have, and the ids have one form. */
   private doFieldsAgree({ fieldSchemas, collection }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
-    const fields = schemas.listFields(schema);
+    const fields = schemas.listPossibleFields(schema);
     const [id] = fieldSchemas[collection.idField]?.examples ?? [];
     if (id !== undefined && !schemas.compileValidator(fields.get(collection.idField), "answer")(id))
       return false;
@@ -304,7 +304,7 @@ class DocumentCompiler {
     }
     const uses = this.uses.get(name) ?? [];
     const soft = uses.find((use) => use.binding.soft !== undefined)?.binding.soft;
-    const fields = schemas.listFields(resolved.node);
+    const fields = schemas.listPossibleFields(resolved.node);
     for (const [field, owner] of Object.entries(belongs_to))
       if (this.targets.find(owner) === undefined && !this.bindings.collections.has(owner))
         this.report(binding, {

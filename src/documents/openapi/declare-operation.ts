@@ -183,7 +183,7 @@ export function findRecordPart(
   const properties = [...schemas.listProperties(node)];
   if (properties.some(([name]) => fieldNames.has(name))) return { node };
   const hasFields = ([, inner]: [string, unknown]) =>
-    [...schemas.listFields(inner).keys()].some((name) => fieldNames.has(name));
+    [...schemas.listPossibleFields(inner).keys()].some((name) => fieldNames.has(name));
   const [wrapper, ...others] = properties.filter(hasFields);
   if (wrapper === undefined || others.length > 0) return { node };
   return { node: wrapper[1], property: wrapper[0] };
@@ -209,7 +209,7 @@ export function listUnstorableFields(
   record: unknown,
   { schemas, isInferred }: { schemas: Schemas; isInferred: boolean },
 ): string[] {
-  const ownFields = schemas.listFields(record);
+  const ownFields = schemas.listPossibleFields(record);
   const isTextOrNumber = (node: unknown) =>
     [...schemas.listTypes(node)].every((type) => ["string", "number", "integer", "null"].includes(type));
   const isUnstorable = ([name, node]: [string, unknown]) => {
@@ -217,7 +217,7 @@ export function listUnstorableFields(
     if (schemas.doTypesOverlap(node, field) || (isTextOrNumber(node) && isTextOrNumber(field))) return false;
     return !isInferred || findKeyOfObject(node, field, schemas) === undefined;
   };
-  return [...schemas.listFields(body)].filter(isUnstorable).map(([name]) => name);
+  return [...schemas.listPossibleFields(body)].filter(isUnstorable).map(([name]) => name);
 }
 
 const EXPECTED_TYPES =

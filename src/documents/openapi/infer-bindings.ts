@@ -59,7 +59,7 @@ function inferPair(
   const record = list && retrieve && findRecord(getAnswer(retrieve), getAnswer(list), schemas);
   if (many === undefined || record === undefined) return undefined;
   const { schema } = record;
-  const properties = schemas.listFields(schema);
+  const properties = schemas.listPossibleFields(schema);
   const idField = findIdField(parameter, [...properties.keys()]);
   if (idField === undefined) return undefined;
   // In `/users/{id}/rules/{rule_id}` the first id is not the rule's.
@@ -69,7 +69,7 @@ function inferPair(
     [...properties.keys()].find((field) => field !== idField && isSameName(field, name)) ?? name;
   const foreignNames = outerNames.filter((name) => !properties.has(name));
   // A name that clients choose may occur once below each outer record, but once in a collection.
-  const sentId = schemas.listFields(getBody(many.get("POST"))).get(idField);
+  const sentId = schemas.listPossibleFields(getBody(many.get("POST"))).get(idField);
   const isChosen = sentId !== undefined && !schemas.has(sentId, "readOnly") && !/id$/i.test(idField);
   if (foreignNames.length > 0 && isChosen) return undefined;
   const outerPaths = outerNames.map((name) => {
@@ -141,7 +141,7 @@ function canBind({ body }: DescribedOperation, schemas: Schemas): boolean {
   // NestJS describes a body whose class has no decorators so, and Huma a merge patch.
   const isAnyObject =
     media !== undefined && mayBeJson(media.type) && (types.size === 0 || types.has("object"));
-  return isAnyObject || schemas.listFields(node).size > 0;
+  return isAnyObject || schemas.listPossibleFields(node).size > 0;
 }
 
 const withoutNames = (path: string) => path.replaceAll(/\{[^{}]*\}/g, "{}");
@@ -177,7 +177,7 @@ function findRecord(answer: unknown, listAnswer: unknown, schemas: Schemas): Fou
   const places = [...wholes, ...schemas.listProperties(answer)];
   for (const isRecord of [isSameSchema, isCompact]) {
     const found = places.flatMap(([itemAt, schema]): FoundRecord[] => {
-      if (schemas.listFields(schema).size === 0) return [];
+      if (schemas.listPossibleFields(schema).size === 0) return [];
       const itemsAt = findItems(listAnswer, schemas, (items) => isRecord(items, schema, schemas));
       return itemsAt === undefined ? [] : [{ schema, itemAt, itemsAt }];
     });
@@ -189,7 +189,7 @@ function findRecord(answer: unknown, listAnswer: unknown, schemas: Schemas): Fou
 /** The property of another answer that has the record; undefined for an answer that is the record, or lacks it. */
 function findItem(answer: unknown, { schema, itemAt }: FoundRecord, schemas: Schemas): string | undefined {
   if (itemAt === "") return undefined;
-  const properties = schemas.listFields(answer);
+  const properties = schemas.listPossibleFields(answer);
   const isRecord = ([, node]: [string, unknown]) => isSameSchema(node, schema, schemas);
   return [...properties].find(isRecord)?.[0] ?? (properties.has(itemAt) ? itemAt : undefined);
 }
@@ -209,8 +209,8 @@ function findItems(
 
 /** Whether a schema has some of a record's fields, and no others. */
 function isCompact(node: unknown, record: unknown, schemas: Schemas): boolean {
-  const fields = [...schemas.listFields(node)];
-  const ownFields = schemas.listFields(record);
+  const fields = [...schemas.listPossibleFields(node)];
+  const ownFields = schemas.listPossibleFields(record);
   const isOwn = ([name, one]: [string, unknown]) =>
     ownFields.has(name) && schemas.doTypesOverlap(one, ownFields.get(name));
   return fields.length > 1 && fields.every(isOwn);

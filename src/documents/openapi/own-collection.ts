@@ -25,7 +25,7 @@ export interface CollectionSpec {
   name: string;
   prefix?: string | undefined;
   idField: string;
-  /** The schema of the path parameter with the id, which may say more than the record's. */
+  /** The schema of the path parameter with the id, which may say more than the record's: ids of requests must fit both. */
   idParameter?: unknown;
   schema: unknown;
   belongs_to: Record<string, string>;
@@ -44,7 +44,7 @@ export const ALL_RECORDS = "all";
 export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollection {
   const { name, idField, belongs_to, soft, hasFiles, outerFields = [] } = spec;
   const properties: Record<string, TSchema> = {};
-  for (const [field, schema] of schemas.listFields(spec.schema))
+  for (const [field, schema] of schemas.listPossibleFields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
   properties[idField] = toIdSchema(spec, schemas) as TSchema;
   for (const field of outerFields) properties[field] = { type: "string" } as TSchema;
@@ -61,7 +61,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     (field) => CREATED_NAMES.test(field) && isStoredInstant(properties[field]!),
   );
   const isLive = (record: object) => soft === undefined || (record as JsonObject)[soft] == null;
-  const hasNumericId = isNumeric(schemas.listFields(spec.schema).get(idField), schemas);
+  const hasNumericId = isNumeric(schemas.listPossibleFields(spec.schema).get(idField), schemas);
   // Newest first; of records of one instant, those with the larger numeric ids.
   const order = (record: object) => {
     const at =
@@ -72,6 +72,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     [ALL_RECORDS]: { groups: (record) => (isLive(record) ? [""] : []), order },
   };
   for (const field of Object.keys(belongs_to)) {
+    // Only an index of all records may name its field.
     const groupsAllRecords = soft === undefined && !schemas.listTypes(properties[field]).has("array");
     indexes[`by_${field}`] = {
       ...(groupsAllRecords && { field }),
@@ -113,7 +114,7 @@ function toField(name: string, node: unknown, schemas: Schemas): unknown {
 
 /** Ids are stored as texts, also where the API shows numbers. */
 function toIdSchema({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): unknown {
-  const node = schemas.listFields(schema).get(idField);
+  const node = schemas.listPossibleFields(schema).get(idField);
   if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$" };
   return prefix === undefined
     ? { ...schemas.mergeKeywords(inlineSchema(node ?? {}, schemas, 0)), type: "string" }
@@ -127,7 +128,7 @@ export function isNumeric(node: unknown, schemas: Schemas): boolean {
 
 function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schemas): string {
   if (prefix !== undefined) return prefix;
-  const id = schemas.mergeKeywords(schemas.listFields(schema).get(idField));
+  const id = schemas.mergeKeywords(schemas.listPossibleFields(schema).get(idField));
   const example = [id["example"], ...(Array.isArray(id["examples"]) ? id["examples"] : [])].find(
     (one) => typeof one === "string",
   );

@@ -8,7 +8,7 @@ import type { Schemas } from "./schemas.ts";
 
 /** Shows a record by the schema of an answer: only its properties, with values for required ones that the record lacks. */
 export function createRecordPresenter(target: BoundCollection, node: unknown, schemas: Schemas) {
-  const names = [...schemas.listFields(node).keys()];
+  const names = [...schemas.listPossibleFields(node).keys()];
   const showsAllFields =
     target.spec !== undefined &&
     [...target.fieldNames].every((field) => target.outerFields.has(field) || names.includes(field));

@@ -61,7 +61,7 @@ export class RecordRules {
   /** The described fields, with any id and any instants. */
   private toComparable(fields: JsonObject): JsonObject {
     const { schemas } = this;
-    const described = schemas.listFields(this.schema);
+    const described = schemas.listPossibleFields(this.schema);
     const entries = Object.entries(fields).filter(([name]) => described.has(name));
     return Object.fromEntries(
       entries.map(([name, value]) => [

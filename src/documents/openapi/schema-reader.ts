@@ -56,7 +56,7 @@ export class SchemaReader {
   }
 
   /** The properties, and those of the alternatives; a property in which alternatives differ takes any value. */
-  listFields(node: unknown): ReadonlyMap<string, unknown> {
+  listPossibleFields(node: unknown): ReadonlyMap<string, unknown> {
     return readOnce(this.cache.fields, node, (schema) => this.collectFields(schema, new Set()));
   }
 

@@ -20,7 +20,7 @@ export interface FactoryContext {
    * begins now.
    */
   readonly isFixture: boolean;
-  /** Settings of the sandbox; the `dependsOn` of a fixture's reader lists those that its records depend on. */
+  /** Settings of the sandbox; the `dependsOnSettings` of a fixture's reader lists those that its records depend on. */
   readonly settings: Settings;
   /** The user in whose name a state call or an own operation creates the record: the author, unless the fields name another. */
   readonly actor_id?: string | undefined;

@@ -106,7 +106,7 @@ function removeNull(schema: TSchema): TSchema {
 export type FixtureEntry<T> = T extends EntryFormat<infer E, infer _R> ? E : never;
 
 interface ListOptions<E, R extends StoredRecord, C extends StoredRecord>
-  extends Pick<FixtureReader, "check" | "fieldGenerators" | "dependsOn"> {
+  extends Pick<FixtureReader, "check" | "fieldGenerators" | "dependsOnSettings"> {
   entryFormat: EntryFormat<E, R>;
   factory: Factory<R>;
   /** The records that entries contain, such as the tracks of a music collection. */

@@ -84,7 +84,7 @@ export interface FixtureReader {
    * The settings that its records depend on. Sandboxes with other values than the defaults get their own version of
    * these collections, and share all others.
    */
-  dependsOn?: readonly (keyof Settings)[];
+  dependsOnSettings?: readonly (keyof Settings)[];
 }
 
 /** The lists of a fixture while numbers are replaced by records. */
@@ -143,5 +143,5 @@ export interface StateRules<R extends StoredRecord> {
   insert?: (tx: Transaction, record: R, actor: StateActor) => R;
   update?: (tx: Transaction, before: R, after: R, actor: StateActor) => R;
   /** Called before the record is removed with its dependents (`removeWithDependents`). */
-  remove?: (tx: Transaction, record: R, actor: StateActor) => void;
+  beforeRemove?: (tx: Transaction, record: R, actor: StateActor) => void;
 }

@@ -18,7 +18,8 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   for (const [position, byte] of sample.entries()) if (byte === 0) zeros[position % 4]! += 1;
   const [first, second, third, fourth] = zeros as [number, number, number, number];
   const zeroCount = first + second + third + fourth;
-  // UTF-16 has many zero bytes in every language, those of markup and digits; a few do not make a text UTF-16.
+  // UTF-16 has many zero bytes in every language, those of markup and digits; a few, or one in a short text, do not make
+  // a text UTF-16.
   if (zeroCount * 10 < sample.length) return "utf-8";
   if ((zeroCount === 1 || zeroCount * 3 <= sample.length) && isPlainUtf8(sample)) return "utf-8";
   const characters = Math.ceil(sample.length / 4);

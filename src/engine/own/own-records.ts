@@ -151,7 +151,7 @@ export class OwnRecords implements Iterable<Fields> {
   remove(id: string): void {
     const tx = this.#transaction.writable;
     this.require(id);
-    this.publicCollection.rules.remove?.(tx, tx.get(this.collection, id)!, this.#actor);
+    this.publicCollection.rules.beforeRemove?.(tx, tx.get(this.collection, id)!, this.#actor);
     removeWithDependents(tx, this.collection, id);
   }
 

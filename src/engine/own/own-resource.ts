@@ -231,7 +231,7 @@ function createEmittingRules(
       return after;
     },
     // The caller removes the record.
-    remove(tx, record, { silent }) {
+    beforeRemove(tx, record, { silent }) {
       if (remove && !silent) emit(tx, remove, record);
     },
   };

@@ -69,6 +69,6 @@ export const connectionsResource = {
   fixture: createListReader(connections, {
     entryFormat: createEntryFormat(Connection, { required: ["id"] }),
     factory: makeConnection,
-    dependsOn: ["locale"],
+    dependsOnSettings: ["locale"],
   }),
 } satisfies Resource;

@@ -204,7 +204,7 @@ export class TimelineRecorder {
   private listNewWork({ after, writes }: RecordedCommit): Work[] {
     const newWork: Work[] = [];
     for (const { collection, id } of writes) {
-      if (!collection.isPendingWork) continue;
+      if (!collection.describesLaterWork) continue;
       const record: object | undefined = after.tables.get(collection.name)!.get(id);
       if (record !== undefined && !this.origins.has(record))
         newWork.push({ key: `${collection.name}\0${id}`, record });

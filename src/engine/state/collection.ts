@@ -43,7 +43,7 @@ interface CollectionSpec<R extends StoredRecord, N extends string = string, S ex
   /** Internal, but counted against a limit of records: clients can make any number of them. */
   countsTowardLimit?: boolean;
   /** Records describe work for later, such as a delivery; the change that stores one is the cause of its work (interfaces.md 10). */
-  isPendingWork?: boolean;
+  describesLaterWork?: boolean;
 }
 
 export interface Collection<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema>

@@ -17,11 +17,11 @@ const Timer = Type.Object({
 });
 export type Timer = Static<typeof Timer>;
 
-/** Timers are records of the root, so snapshots, forks and restarts contain them. */
+/** Timers are records of the world, so snapshots, forks and restarts contain them. */
 export const timers = collection({
   name: "_timers",
   internal: true,
-  isPendingWork: true,
+  describesLaterWork: true,
   schema: Timer,
   indexes: {
     due: { groups: () => [""], order: ({ due }) => due },

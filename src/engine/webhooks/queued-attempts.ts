@@ -39,7 +39,7 @@ export const queuedAttempts = collection({
   name: "_outgoing",
   internal: true,
   countsTowardLimit: true,
-  isPendingWork: true,
+  describesLaterWork: true,
   schema: QueuedAttempt,
   indexes: {
     by_webhook: { groups: "webhook_id", order: ({ position }) => position },

@@ -7,7 +7,7 @@ import type { ExpressServer } from "./express-server.ts";
 import type { FindSandbox } from "./hooks.ts";
 import type { NodeNetwork } from "./node-network.ts";
 import { NodeRequest } from "./node-request.ts";
-import { refuseUnsupported } from "./refuse-unreadable.ts";
+import { refuseBadHostOrCoding } from "./refuse-unreadable.ts";
 import { sendCompleteAnswer } from "./send.ts";
 
 interface RequestParts {
@@ -39,7 +39,7 @@ async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (refuseUnsupported(request, response)) return;
+  if (refuseBadHostOrCoding(request, response)) return;
   const nodeRequest = new NodeRequest(request, response, sites);
   // The product's own paths begin with `/_`, except for the prefix of a sandbox.
   if (nodeRequest.target.startsWith("/_") && !nodeRequest.target.startsWith("/_s/"))
@@ -50,6 +50,7 @@ async function answerRequest(
   const sandbox = lookup instanceof Promise ? await lookup : lookup;
   if (sandbox === "answered") return;
   const answer = await handleRequest(engine, nodeRequest, { sandbox, address });
+  // The client left.
   if (answer === undefined) return;
   if (answer.wire !== undefined) await wireBreaker.send(request, response, answer);
   else await sendCompleteAnswer(request, response, answer);

@@ -62,7 +62,7 @@ export function refuseUnreadable(server: Server): void {
 }
 
 /** Refuses a request without one valid Host, or with a body that Node does not decode; returns whether it did. */
-export function refuseUnsupported(request: IncomingMessage, response: ServerResponse): boolean {
+export function refuseBadHostOrCoding(request: IncomingMessage, response: ServerResponse): boolean {
   const coding = request.headers["transfer-encoding"];
   if (!hasOneHost(request)) refuseRequest(response, 400, "not one valid Host header");
   else if (coding !== undefined && !CHUNKED.test(coding))

@@ -31,8 +31,8 @@ export function readCheck(id: string, { run, requests, isRealTime }: ScenarioRun
   if (check.readsTime && !isRealTime)
     return notObservable("the sandbox's clock does not run as the client's does, so pauses cannot be seen");
   const isClean = (entry: JournalEntry) => hasOwnAnswer(entry, requests);
-  // A suite's command ends by itself.
   const baseline: ClientRun = {
+    // A suite's command ends by itself.
     end: { how: "ok", detail: "" },
     isHit: () => false,
     requests: run.requests.filter(isClean),

@@ -20,7 +20,7 @@ import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts
 import { createOutbound, type Outbound } from "../../hosts/node/outbound/outbound.ts";
 import { openPort } from "../../hosts/node/own-address.ts";
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
-import { refuseUnsupported } from "../../hosts/node/refuse-unreadable.ts";
+import { refuseBadHostOrCoding } from "../../hosts/node/refuse-unreadable.ts";
 
 /** A delivery that `understudy listen` received. */
 export interface ReceivedDelivery {
@@ -129,7 +129,7 @@ export async function createListener(options: ListenerOptions) {
     return simulateAnswer(answer, request.signal);
   };
   const server = createNodeServer().on("request", (request, response) => {
-    if (refuseUnsupported(request, response)) return;
+    if (refuseBadHostOrCoding(request, response)) return;
     const path = toOriginForm(request.url!);
     answerReceiverRequest(request, response, { path, handle: receive }).catch(() => response.destroy());
   });

@@ -31,7 +31,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await choose(page, "Called by", "usr_dan");
     await choose(page, "Response", /^404 RESOURCE_NOT_FOUND/);
     await choose(page, "Frequency", "The first 2 calls");
-    await choose(page, "Duration", /^10 minutes/);
+    await choose(page, "Ends", /^After 10 minutes/);
     await see(pane).toContainText("The first 2 calls of threads.delete by usr_dan: RESOURCE_NOT_FOUND.");
     await see(page).toHaveURL(/compose=threads\.delete/);
     await expectAccessible(page);

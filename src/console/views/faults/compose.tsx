@@ -141,7 +141,7 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
           />
           <ChoiceField label="Frequency" {...field("schedule")} name="times" choices={SCHEDULES} />
           <ChoiceField label="Phase" {...field("phase")} choices={PHASES} />
-          <ChoiceField label="Duration" {...field("lease")} choices={LEASES} />
+          <ChoiceField label="Ends" {...field("lease")} choices={LEASES} />
         </div>
         <Field
           label="Description"

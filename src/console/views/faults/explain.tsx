@@ -149,6 +149,6 @@ function describeExplanation({ decision, status, code, principal, steps }: Expla
   if (decision === "ok") return `${caller} would get ${response}.`;
   if (!decision.startsWith("fault:")) return `${caller} would get ${response} (${nameStep(decision)}).`;
   // A fault that decides no step has only delayed or held the request.
-  const later = steps.some(({ outcome }) => outcome === "decides") ? "" : " later";
-  return `${caller} would get ${response}${later} (${formatRuleName(decision.slice("fault:".length))}).`;
+  const wait = steps.some(({ outcome }) => outcome === "decides") ? "" : " after a delay or hold";
+  return `${caller} would get ${response}${wait} (${formatRuleName(decision.slice("fault:".length))}).`;
 }

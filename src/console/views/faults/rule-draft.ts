@@ -47,19 +47,19 @@ export const PHASES: readonly Choice[] = [
 ];
 
 export const LEASES: readonly Choice[] = [
-  { id: "", title: "Until disarmed" },
-  { id: "ttl 1m", title: "1 minute, sandbox time" },
-  { id: "ttl 10m", title: "10 minutes, sandbox time" },
-  { id: "ttl 1h", title: "1 hour, sandbox time" },
-  { id: "hits 10", title: "10 hits" },
-  { id: "hits 100", title: "100 hits" },
+  { id: "", title: "When disarmed" },
+  { id: "ttl 1m", title: "After 1 minute (sandbox time)" },
+  { id: "ttl 10m", title: "After 10 minutes (sandbox time)" },
+  { id: "ttl 1h", title: "After 1 hour (sandbox time)" },
+  { id: "hits 10", title: "After 10 hits" },
+  { id: "hits 100", title: "After 100 hits" },
 ];
 
 const GENERAL_RESPONSES: readonly Choice[] = [
   ...[500, 502, 503, 504].map((status) => ({
     id: `status ${status}`,
     title: `${status}`,
-    detail: "as if from a proxy",
+    detail: "error of a proxy",
   })),
   ...Object.entries(WIRE_WORDS).map(([wire, words]) => ({
     id: `wire ${wire}`,

@@ -122,7 +122,7 @@ const entryFormat = createEntryFormat(Assistant, {
 type Entry = FixtureEntry<typeof entryFormat>;
 
 export const assistantsFixture: FixtureReader = {
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   keys: { assistants: Type.Array(entryFormat.schema) },
   generate: { assistants: Count },
   addRecords(fixture, base) {

@@ -68,7 +68,7 @@ export const assistantStateRules: StateRules<Assistant> = {
     if (action !== "updated") recordAssistantChange(tx, actor, after, action);
     return after;
   },
-  remove(tx, record, actor) {
+  beforeRemove(tx, record, actor) {
     // The deletion of an assistant that is marked as deleted is in the logs already.
     if (record.deleted_at === null) recordAssistantChange(tx, actor, record, "deleted");
   },

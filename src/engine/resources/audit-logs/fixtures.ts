@@ -28,7 +28,7 @@ export const auditLogFixture: FixtureReader = {
     }),
   },
   generate: { audit_log: ByOrganization(COUNT) },
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   addRecords(fixture, base) {
     const readLogs = () => readByOrganization(fixture, "audit_log", entryFormat);
     const makeLogs = () => {
@@ -51,6 +51,7 @@ interface RequestedLog {
   taken: ReadonlySet<string | undefined>;
   organization_id: string;
   entries: readonly FixtureEntry<typeof entryFormat>[];
+  /** Of all entries, the given ones included. */
   count: number;
 }
 

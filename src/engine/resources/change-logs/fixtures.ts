@@ -23,7 +23,7 @@ export const changeLogsFixture: FixtureReader = {
       description: "By organization: entries, or how many to generate",
     }),
   },
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   generate: { dashboard_change_logs: ByOrganization(Count) },
   check(fixture, report) {
     for (const { organization_id, entries } of readByOrganization(

@@ -128,7 +128,7 @@ const entryFormat = createEntryFormat(ConnectorJob, {
 
 export const connectorJobsFixture: FixtureReader = {
   keys: { connector_jobs: Type.Array(entryFormat.schema) },
-  dependsOn: ["connector_job_seconds", "connector_failure_rate"],
+  dependsOnSettings: ["connector_job_seconds", "connector_failure_rate"],
   check(fixture, report) {
     const running = new Set<string>();
     const organizations = readOrganizations(fixture, "connections");

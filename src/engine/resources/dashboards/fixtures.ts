@@ -62,7 +62,7 @@ const entryFormat = createEntryFormat(Dashboard, {
 export const dashboardsFixture = createListReader(dashboards, {
   entryFormat,
   factory: makeDashboard,
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   children: { collection: shareLinks, make: makeLinks },
   check(fixture, report) {
     const slugs = new Set<string>();

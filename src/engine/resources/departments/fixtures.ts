@@ -51,7 +51,7 @@ const entryFormat = createEntryFormat(Department, { required: ["id"], omit: ["pa
 type Entry = FixtureEntry<typeof entryFormat>;
 
 export const departmentsFixture: FixtureReader = {
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   keys: {
     departments: Type.Array(entryFormat.schema),
     // The reference world uses this key.

@@ -79,7 +79,7 @@ export const departmentStateRules: StateRules<Department> = {
    * Everything below a deleted department is deleted too, and recorded from the leaves up. A refusal would be
    * inconvenient for tests, and departments with a missing parent would have invalid paths.
    */
-  remove(tx, record, actor) {
+  beforeRemove(tx, record, actor) {
     for (const department of [record, ...listDescendants(tx, record)].reverse())
       recordDepartmentAudit(tx, actor, department, "deleted");
   },

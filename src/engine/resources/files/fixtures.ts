@@ -47,7 +47,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
 };
 
 export const filesFixture = createListReader(files, {
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   entryFormat: createEntryFormat(FileObject, { required: ["id"], omit: ["object", "status", "gcs_path"] }),
   factory: makeFile,
 });

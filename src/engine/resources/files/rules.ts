@@ -174,7 +174,7 @@ export const fileStateRules: StateRules<FileObject> = {
     });
     return tx.put(files, after);
   },
-  remove(tx, record, actor) {
+  beforeRemove(tx, record, actor) {
     if (!actor.silent) emit(tx, fileDeleted, record);
   },
 };

@@ -15,7 +15,7 @@ export interface InspectedImage {
 
 /**
  * Checks an image by its bytes; its name and type are ignored.
- * @throws ApiError UNSUPPORTED_MEDIA_TYPE for an image of another format or an animated PNG, INVALID_INPUT for one that
+ * @throws ApiError UNSUPPORTED_MEDIA_TYPE for an image of another format (an animated PNG is one), INVALID_INPUT for one that
  * cannot be decoded, is animated in an accepted format, or is too large (G26)
  */
 export async function inspectImage(

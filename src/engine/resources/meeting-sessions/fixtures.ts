@@ -131,7 +131,7 @@ const entryFormat = createEntryFormat(MeetingSession, {
 type Entry = FixtureEntry<typeof entryFormat>;
 
 export const meetingSessionsFixture: FixtureReader = {
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   keys: { meeting_sessions: Type.Array(entryFormat.schema) },
   check(fixture, report) {
     for (const [position, entry] of readEntries(fixture, "meeting_sessions", entryFormat).entries()) {

@@ -117,7 +117,7 @@ function createStreamedRules<R extends StoredRecord & { session_id: string }>(
       }
       return after;
     },
-    remove: (tx, record) => clearStreamEntry(tx, toStreamedRecord(record)),
+    beforeRemove: (tx, record) => clearStreamEntry(tx, toStreamedRecord(record)),
   } satisfies StateRules<R>;
 }
 
@@ -230,7 +230,7 @@ export const recordingStateRules: StateRules<MeetingRecording> = {
     for (const id of new Set([before.session_id, after.session_id])) updateHasRecording(tx, id);
     return after;
   },
-  remove(tx, record) {
+  beforeRemove(tx, record) {
     tx.remove(meetingRecordings, record.recording_id);
     updateHasRecording(tx, record.session_id);
   },

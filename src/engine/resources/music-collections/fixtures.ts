@@ -61,7 +61,7 @@ type Entry = FixtureEntry<typeof entryFormat>;
 export const musicCollectionsFixture = createListReader(musicCollections, {
   entryFormat,
   factory: makeMusicCollection,
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   children: { collection: tracks, make: generateTracks },
 });
 

@@ -72,7 +72,7 @@ const trackStateRules: StateRules<Track> = {
     shiftPositions(tx, after.collection_id, after.position, 1);
     return tx.insert(tracks, after);
   },
-  remove(tx, record) {
+  beforeRemove(tx, record) {
     tx.remove(tracks, record.id);
     shiftPositions(tx, record.collection_id, record.position + 1, -1);
   },

@@ -17,7 +17,7 @@ const makeOrganization: Factory<Organization> = (fields, context) => ({
 /** The service has no call that creates or deletes an organization; state calls do, and delete what belongs to it. */
 const organizationStateRules: StateRules<Organization> = {
   /** A key moves to another organization of its user; if there is none, it is deleted with the organization. */
-  remove(tx, { id }) {
+  beforeRemove(tx, { id }) {
     for (const key of tx.all(apiKeys)) {
       if (key.current !== id) continue;
       const memberships = Object.keys(tx.get(users, key.user_id)?.memberships ?? {});
@@ -35,7 +35,7 @@ export const organizationsResource = {
   fixture: createListReader(organizations, {
     entryFormat: createEntryFormat(Organization, { required: ["id"], notNull: ["rate_limit"] }),
     factory: makeOrganization,
-    dependsOn: ["locale"],
+    dependsOnSettings: ["locale"],
   }),
   state: { organizations: organizationStateRules },
 } satisfies Resource;

@@ -72,7 +72,7 @@ const entryFormat = createEntryFormat(Thread, {
 type Entry = FixtureEntry<typeof entryFormat>;
 
 export const threadsFixture: FixtureReader = {
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   keys: { threads: Type.Array(entryFormat.schema) },
   generate: { threads: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   addRecords(fixture, base) {

@@ -108,7 +108,7 @@ function createEmittingRules<R extends StoredRecord>(
       return after;
     },
     // The caller removes the record afterwards.
-    remove(tx, record, actor) {
+    beforeRemove(tx, record, actor) {
       if (!actor.silent) emit(tx, events.deleted, record);
     },
   };

@@ -115,7 +115,7 @@ type Entry = FixtureEntry<typeof entryFormat>;
 
 export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(entryFormat.schema) },
-  dependsOn: ["transcription_seconds", "locale"],
+  dependsOnSettings: ["transcription_seconds", "locale"],
   check(fixture, report) {
     for (const [position, entry] of readEntries(fixture, "transcriptions", entryFormat).entries()) {
       const { audio_duration_seconds = Number.POSITIVE_INFINITY } = entry;

@@ -25,7 +25,7 @@ export const completeTranscription: TimerHandler = (tx, { subject, due }) => {
   tx.put(transcriptions, { ...transcription, status: "completed", completed_at: due, updated_at: due });
 };
 
-/** A transcription that completes has sentences (G17). */
+/** A transcription that completes has sentences, unless its audio is empty (G17). */
 function addMissingSentences(tx: Transaction, transcription: Transcription): void {
   if (tx.index(sentences, "by_transcription", transcription.transcription_id).size === 0)
     tx.putAll(sentences, inventSentences(tx, transcription));
@@ -62,7 +62,7 @@ export function roundToMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** No endpoint creates transcriptions, so state calls create and delete them (G17). */
+/** No endpoint creates transcriptions, so state calls do (G17). Its sentences and its timer are deleted with it. */
 export const transcriptionStateRules: StateRules<Transcription> = {
   insert(tx, record, { settings }) {
     tx.insert(transcriptions, record);
@@ -107,7 +107,7 @@ export const sentenceStateRules: StateRules<Sentence> = {
     recordSentenceChange(tx, after.transcription_id, after.end);
     return after;
   },
-  remove: (tx, { transcription_id }) => recordSentenceChange(tx, transcription_id),
+  beforeRemove: (tx, { transcription_id }) => recordSentenceChange(tx, transcription_id),
 };
 
 function requireValidSpan({ start, end }: Sentence): void {

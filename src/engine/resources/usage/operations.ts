@@ -115,7 +115,7 @@ export const usageStateRules: StateRules<Usage> = {
     return saveRow(tx, row, actor, before.spent);
   },
   /** An organization's row takes the rows of its keys with it, since their spending is part of it. */
-  remove(tx, row) {
+  beforeRemove(tx, row) {
     addToOrganization(tx, row, { from: row.spent, to: {} });
     if (row.api_key_id !== null) return;
     for (const { id } of [...tx.index(usage, "keys_by_organization", row.organization_id)])

@@ -42,7 +42,7 @@ export const usersFixture: FixtureReader = {
     entryFormat,
     factory: makeUser,
     fieldGenerators: { users: assignInTurn },
-    dependsOn: ["locale"],
+    dependsOnSettings: ["locale"],
   }),
   check(fixture, report) {
     for (const [position, user] of readEntries(fixture, "users", entryFormat).entries()) {

@@ -71,7 +71,7 @@ export const userStateRules: StateRules<User> = {
     }
     return after;
   },
-  remove(tx, record, actor) {
+  beforeRemove(tx, record, actor) {
     if (!actor.silent) emit(tx, userDeleted, record);
     recordInEachLog(tx, actor, record, "deleted");
   },

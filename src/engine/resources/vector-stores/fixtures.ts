@@ -139,7 +139,7 @@ const reader = createListReader(vectorStores, { entryFormat, factory: makeVector
 
 export const vectorStoresFixture: FixtureReader = {
   ...reader,
-  dependsOn: ["processing_seconds", "locale"],
+  dependsOnSettings: ["processing_seconds", "locale"],
   check(fixture, report) {
     const organizations = new Map(
       ["vector_stores", "files"].flatMap((key) => [...readOrganizations(fixture, key)]),

@@ -163,7 +163,7 @@ export const vectorStoreStateRules: StateRules<VectorStore> = {
     recordStateAudit(tx, actor, after.organization_id, makeChange("vector_store", "updated", after, changes));
     return after;
   },
-  remove(tx, record, actor) {
+  beforeRemove(tx, record, actor) {
     recordStateAudit(tx, actor, record.organization_id, makeChange("vector_store", "deleted", record));
   },
 };

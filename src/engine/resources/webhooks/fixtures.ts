@@ -110,7 +110,7 @@ const entryFormat = createEntryFormat(Webhook, {
 type Entry = FixtureEntry<typeof entryFormat>;
 
 export const webhooksFixture: FixtureReader = {
-  dependsOn: ["locale"],
+  dependsOnSettings: ["locale"],
   keys: {
     webhooks: Type.Union([Type.Array(entryFormat.schema), Type.Integer({ minimum: 0, maximum: 10_000 })]),
   },

@@ -10,7 +10,7 @@ import tls from "node:tls";
 const IDLE_MS = 1000;
 const IDLE_PER_ORIGIN = 32;
 
-/** The sender's connections: one pool per origin, without a limit, so that no request waits for another. */
+/** The sender's connections: one pool per origin, without a limit of open connections, so that no request waits for another. */
 export interface OutboundAgents {
   getPooled(protocol: "http:" | "https:"): http.Agent;
   /** The agent of connections that are used once, whatever the answer says. */

@@ -194,6 +194,7 @@ function watchWire(
       // Node reports a peer that hangs up during the handshake as an ordinary reset.
       if (stage === HANDSHAKE && kind !== "tls")
         return createFailure("tls", `TLS handshake failed: ${message}`);
+      // An error without a code is a peer that hung up.
       return kind === "network" ? createFailure("reset", message) : failure;
     },
     stopWatching: () => socket?.off("data", count),

@@ -12,7 +12,7 @@ export interface OutboundOptions {
   lookup?: Lookup;
   /** The local address for a URL of the sender's own server; the policy does not apply to it. */
   findOwnAddress?: (url: URL) => LocalAddress | undefined;
-  /** Certificates (PEM) to trust in place of Node's own; for tests. */
+  /** Certificates (PEM) to trust in place of Node's own. */
   ca?: string | string[];
 }
 
