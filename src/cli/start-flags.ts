@@ -3,7 +3,7 @@ import type { Settings } from "../engine/contract/settings.ts";
 export interface Flag {
   type: "string" | "number" | "boolean";
   array?: true;
-  /** Bounds of a number in the configuration file. */
+  /** Bounds of a number in the configuration file; the start itself checks those of the command line. */
   minimum?: number;
   maximum?: number;
   describe: string;

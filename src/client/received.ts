@@ -27,7 +27,7 @@ export interface ReceivedMatchers<R = Promise<void>> {
 }
 
 /**
- * Whether the sandbox has received the expected requests; if not, which request came nearest.
+ * Whether the sandbox has received the expected requests or deliveries; if not, which one came nearest.
  * @throws TypeError if it is not a sandbox; ControlError for a match that no request can have
  */
 export async function toHaveReceived(
@@ -53,7 +53,7 @@ export function formatExpectedCount(count: CountExpectation["count"]): string {
   return min === undefined ? `at most ${max}` : `${min} to ${max}`;
 }
 
-/** The nearest request, and its differences from the expected one. */
+/** The nearest request or delivery, and its differences from the expected one. */
 export function describeNearest([first]: Verification["nearest"]): string {
   if (first === undefined) return "";
   const { method, path, status, differences } = first;

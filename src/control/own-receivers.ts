@@ -10,7 +10,7 @@ const RECEIVER_URL = /^https?:\/\/[^/]+\/_receivers\/([^/]+)\/(rcv_\w+)/;
  * Gives webhooks and notification rules the URLs of this sandbox's receivers, where a copied state has those of the
  * sandbox it comes from: its deliveries would reach that sandbox.
  */
-export function addressOwnReceivers({ name, world }: Sandbox, site: Pick<Site, "url">): void {
+export function pointWebhooksAtOwnReceivers({ name, world }: Sandbox, site: Pick<Site, "url">): void {
   const state = world.read();
   if (state.all(receivers).size === 0) return;
   const move = <R extends { url?: string }>(record: R): R => {

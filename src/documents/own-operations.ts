@@ -69,11 +69,17 @@ export class OwnOperations implements OwnFiles {
     this.versions.clear();
     for (const file of files) this.versions.set(file, getFileVersion(file));
     const exports: unknown[] = [];
+    const recordImports = () => {
+      for (const file of Object.keys(jiti.cache))
+        if (!cachedBefore.has(file) && !file.includes("node_modules"))
+          this.versions.set(file, getFileVersion(file));
+    };
     try {
       for (const file of files) {
         const displayName = formatPath(file, this.cwd);
         this.requireUtf8(file);
         const module = await this.limitTime(jiti.import<object>(file)).catch((error: unknown) => {
+          recordImports();
           throw this.toDocumentError(displayName, error);
         });
         // A file may export again what another has declared.
@@ -81,9 +87,7 @@ export class OwnOperations implements OwnFiles {
         exports.push(...Object.values(module));
       }
     } finally {
-      for (const file of Object.keys(jiti.cache))
-        if (!cachedBefore.has(file) && !file.includes("node_modules"))
-          this.versions.set(file, getFileVersion(file));
+      recordImports();
       this.listeners.notify();
     }
     return exports;
@@ -140,12 +144,13 @@ export class OwnOperations implements OwnFiles {
       .trim();
     // A missing module is reported at its import, since the stack has the place in the compiled code.
     const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? [];
-    for (const file of this.versions.keys()) {
-      const position =
-        (missing && findQuoted(readFileSync(file, "utf8"), missing)) || findInStack(error, file);
-      if (position) return documentError(formatPath(file, this.cwd), position, message);
-    }
-    return documentError(displayName, NO_POSITION, message);
+    const places = [...this.versions.keys()].flatMap((file) => {
+      const quoted = missing && findQuoted(readFileSync(file, "utf8"), missing);
+      return quoted ? { depth: 0, file, position: quoted } : (findInStack(error, file) ?? []);
+    });
+    const [place] = places.sort((a, b) => a.depth - b.depth);
+    if (place === undefined) return documentError(displayName, NO_POSITION, message);
+    return documentError(formatPath(place.file, this.cwd), place.position, message);
   }
 
   private listFiles(path: string): string[] {
@@ -184,12 +189,16 @@ function findQuoted(text: string, subject: string | undefined): Position | undef
   return undefined;
 }
 
-function findInStack(error: Error, file: string): Position | undefined {
+/** A file's first place in the stack; a smaller `depth` is nearer to the failure. */
+function findInStack(
+  error: Error,
+  file: string,
+): { depth: number; file: string; position: Position } | undefined {
   const stack = `${error.message}\n${error.stack ?? ""}`;
   const at = stack.indexOf(`${file}:`);
   const [, line, column] = at < 0 ? [] : (/^:(\d+):(\d+)/.exec(stack.slice(at + file.length)) ?? []);
   if (line === undefined) return undefined;
   // The parser counts columns from 0.
   const columnOffset = error.message.includes("ParseError") ? 1 : 0;
-  return { line: Number(line), column: Number(column) + columnOffset };
+  return { depth: at, file, position: { line: Number(line), column: Number(column) + columnOffset } };
 }

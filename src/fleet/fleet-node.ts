@@ -75,7 +75,7 @@ export class FleetNode {
     this.saver = new FleetSaver({ store, sandboxes, uploads, log, dueSandboxes, chunks, session });
   }
 
-  /** @throws PersistenceError */
+  /** @throws PersistenceError, for example if the other nodes have another control token */
   async begin(): Promise<void> {
     this.parts.uploads.storeIn(join(this.files.path, "uploads"));
     await this.session.begin();
@@ -123,7 +123,7 @@ export class FleetNode {
     clearTimeout(this.warmingUp);
     router.isLeaving = true;
     const end = performance.now() + FINISH_MS;
-    // Requests that still look for their owner, or that another node handles, are not waited for.
+    // `searchCount`: requests that still look for their owner, or that another node handles, are not waited for.
     while (countUnanswered() > router.searchCount && performance.now() < end) await pause(CHECK_MS);
     try {
       if (!(await saver.saveAll()))

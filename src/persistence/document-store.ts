@@ -33,6 +33,7 @@ export class DocumentStore implements FileStore {
   }
 
   /**
+   * Opens the file; if it is missing or damaged, the one before it.
    * @param warn called with one sentence for each repair
    * @throws PersistenceError if another server uses the file, or another program or a newer version wrote it
    */

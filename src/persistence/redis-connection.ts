@@ -111,7 +111,7 @@ export class RedisConnection {
     try {
       return await this.send(["EVALSHA", script.sha, ...keysAndArguments]);
     } catch (error) {
-      // The script cache of Redis was emptied.
+      // The script cache of Redis was emptied. `send` puts the text of Redis in parentheses.
       if (!/\(NOSCRIPT/.test((error as Error).message)) throw error;
       return this.send(["EVAL", script.text, ...keysAndArguments]);
     }

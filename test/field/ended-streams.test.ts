@@ -25,6 +25,11 @@ async function follow(path: string, { onOpen }: { onOpen?: () => Promise<unknown
   return statuses;
 }
 
+interface Spoken {
+  transcript_id: string;
+  start_time: number;
+}
+
 const STREAMS = ["transcripts", "status", "logs"];
 const path = (session: string, stream: string) => `/v1/meeting-buddy/sessions/${session}/${stream}/stream`;
 
@@ -38,6 +43,15 @@ describe("an EventSource on an ended stream", () => {
     await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
     const onOpen = () => api.call("ada", "POST", "/v1/meeting-buddy/sessions/mbsess_live/stop");
     expect((await follow(path("mbsess_live", stream), { onOpen })).at(-1)).toBe(204);
+  });
+
+  it("reads it once although its last record was deleted [G42]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
+    const state = "/_control/sandboxes/default/state/meeting_transcripts";
+    const { body } = await api.call(undefined, "GET", `${state}?session_id=mbsess_standup`);
+    const last = body.items.sort((a: Spoken, b: Spoken) => b.start_time - a.start_time)[0] as Spoken;
+    await api.call(undefined, "DELETE", `${state}/${last.transcript_id}`);
+    expect(await follow(path("mbsess_standup", "transcripts"))).toEqual([200, 204]);
   });
 
   it("continues after the last event that it received, and from the beginning for an unknown id [G42]", async () => {

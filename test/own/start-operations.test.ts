@@ -152,6 +152,21 @@ it.each<[string, string, RegExp]>([
   },
 );
 
+it("a start is refused with the place in the imported module that throws [interfaces 18]", async () => {
+  const folder = createTempFolder();
+  writeFileSync(join(folder, "names.ts"), "export const name: string = 'x';\n\nundefined.foo;\n");
+  writeFileSync(join(folder, "list.ts"), 'import { name } from "./names.ts";\nexport const copy = name;\n');
+  const { code, stderr } = await runCommand([
+    "start",
+    "--port",
+    "0",
+    "--operations",
+    join(folder, "list.ts"),
+  ]);
+  expect(stderr).toMatch(/names\.ts:3:\d+: Cannot read properties of undefined \(reading 'foo'\)/);
+  expect(code).toBe(2);
+});
+
 it("files of the configuration are served too [interfaces 18]", async () => {
   const folder = makeFolder();
   const config = join(folder, "understudy.config.yaml");

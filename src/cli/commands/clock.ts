@@ -24,7 +24,7 @@ interface AnsweredTimer extends RanTimer {
   why?: string;
 }
 
-/** Adds the answer to each retry whose delivery `lookUpDeliveries` returns, from the delivery's log of attempts. */
+/** Adds the answer to each retry whose delivery `lookUpDeliveries` returns (at most 200 ids), from the delivery's log of attempts. */
 async function addAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Promise<AnsweredTimer[]> {
   const retries = ran.filter(({ kind }) => kind === "webhook.retry");
   const deliveries = await lookUpDeliveries(

@@ -103,7 +103,7 @@ interface Sending {
   event: EventName;
   options: TriggerOptions;
   count: number;
-  /** Between the starts of two deliveries. */
+  /** Between two events, or two deliveries out of order; a duplicate follows its delivery at once. */
   intervalMs: number;
   /** Send each delivery a second time, with its id and its bytes. */
   duplicate: boolean;

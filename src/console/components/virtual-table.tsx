@@ -11,7 +11,7 @@ interface ColumnLook<Row> {
   width?: string;
   isNumber?: boolean;
   /** Hidden if the table is narrower than 40 (`medium`) or 64 rem (`wide`). */
-  showFrom?: "medium" | "wide" | undefined;
+  minTableWidth?: "medium" | "wide" | undefined;
 }
 
 /** `value` returns the sort key; by default, it is the row's property that `id` names. */
@@ -142,8 +142,8 @@ function readValue<Row>({ id, value }: Column<Row>, row: Row): SortKey {
   return value ? value(row) : (row as Record<string, SortKey>)[id]!;
 }
 
-function toCellClass({ id, showFrom, isNumber }: Column<never>): string {
-  return `cell ${showFrom ? `from-${showFrom}` : ""} ${isNumber ? "number" : ""} cell-${id}`;
+function toCellClass({ id, minTableWidth, isNumber }: Column<never>): string {
+  return `cell ${minTableWidth ? `from-${minTableWidth}` : ""} ${isNumber ? "number" : ""} cell-${id}`;
 }
 
 /** Three templates; components.css selects one by the width of the table. */
@@ -160,8 +160,8 @@ function toGridStyle<Row>(
       })
       .join(" ");
   return {
-    "--columns-narrow": toTemplate(({ showFrom }) => showFrom === undefined),
-    "--columns-medium": toTemplate(({ showFrom }) => showFrom !== "wide"),
+    "--columns-narrow": toTemplate(({ minTableWidth }) => minTableWidth === undefined),
+    "--columns-medium": toTemplate(({ minTableWidth }) => minTableWidth !== "wide"),
     "--columns-wide": toTemplate(() => true),
   } as React.CSSProperties;
 }

@@ -15,7 +15,7 @@ import {
 import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
 import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
-import { addressOwnReceivers } from "../own-receivers.ts";
+import { pointWebhooksAtOwnReceivers } from "../own-receivers.ts";
 import { requireNamedSandbox } from "../remote-sandbox.ts";
 import { chooseName, createOrDiscard, NewName, renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import { RecordChangesBody, toRecordChanges } from "../snapshot-diff.ts";
@@ -202,7 +202,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
       const created = await createOrDiscard({ server, site }, () => {
         const { fork, lostUploads } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);
         restarted_uploads = restartLostUploads(fork, lostUploads);
-        addressOwnReceivers(fork, site);
+        pointWebhooksAtOwnReceivers(fork, site);
         return fork;
       });
       return new Reply(201, { ...created, restarted_uploads });

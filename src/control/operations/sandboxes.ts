@@ -9,7 +9,7 @@ import { ClockInput, toClockSetting } from "../clock-input.ts";
 import { Seed } from "../library-options.ts";
 import { requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { type ControlOperation, type ControlServer, OptionalFlag, operation, toList } from "../operation.ts";
-import { addressOwnReceivers } from "../own-receivers.ts";
+import { pointWebhooksAtOwnReceivers } from "../own-receivers.ts";
 import { Problem, readScenarioField, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
 import { chooseName, createOrDiscard, NewName, renderSandbox, SandboxBody } from "../sandbox-body.ts";
@@ -189,13 +189,14 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
       const name = chooseName(server, body.name);
       return createOrDiscard({ server, site }, () => {
         const { fork } = server.sandboxes.fork(sandbox, name);
-        addressOwnReceivers(fork, site);
+        pointWebhooksAtOwnReceivers(fork, site);
         return fork;
       });
     },
   }),
 ];
 
+/** The check runs before the records of a loaded fixture are built. */
 function createFixtureCheck(server: ControlServer) {
   return (fixture: LoadedFixture) => requireRoomForFixture(server, fixture);
 }

@@ -14,7 +14,7 @@ import {
   toList,
   waitForDeliveries,
 } from "../operation.ts";
-import { addressOwnReceivers } from "../own-receivers.ts";
+import { pointWebhooksAtOwnReceivers } from "../own-receivers.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { RemoteSandbox, requireNamedSandbox } from "../remote-sandbox.ts";
 import { renderSandbox, SandboxBody, sumRecords } from "../sandbox-body.ts";
@@ -109,7 +109,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: SandboxBody },
     handle({ params: { snap }, sandbox, site }) {
       sandbox.restore(requireSnapshot(sandbox, snap));
-      addressOwnReceivers(sandbox, site);
+      pointWebhooksAtOwnReceivers(sandbox, site);
       return renderSandbox(sandbox, site);
     },
   }),

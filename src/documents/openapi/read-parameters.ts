@@ -15,7 +15,7 @@ import type { Schemas } from "./schemas.ts";
 
 /**
  * Returns the headers with the credential that the schemes of a document have in the query, in a cookie, in a header of
- * their own or as a password; undefined if a usual header has one, or none was sent.
+ * their own or as a password; undefined if `api-key` or `x-api-key` has one, or none was sent.
  */
 export function readCredential(
   { headers, search }: { headers: RequestHeaders; search: string },
@@ -133,7 +133,7 @@ export class ParameterReader {
           const texts = readTexts(key) ?? [];
           return texts.length === 0 ? [] : [[key, texts.length === 1 ? texts[0] : texts] as const];
         });
-        // A map of which nothing is sent is an empty one.
+        // A required map of which nothing is sent is an empty one; an optional one is absent.
         const isEmpty = parameter.required && !textsByName.has(name);
         if (parts.length > 0 || isEmpty) return Object.fromEntries(parts);
       }
@@ -196,7 +196,7 @@ function parseJson(name: string, text: unknown): unknown {
   }
 }
 
-/** `filter[status]=open`, `filter[range][from]=1`, `expand[]=a` as an object; undefined without such keys. */
+/** `filter[status]=open`, `filter[range][from]=1`, `filter[tags][]=a` as an object; undefined without such keys. */
 export function readNested(
   name: string,
   keys: readonly string[],

@@ -41,10 +41,10 @@ export interface EventDeclaration<
   about: EventSubject<S, F>;
   /** The fields of its data, in the order in which they are sent (G25). Default: all fields of its subject. */
   data: readonly F[];
-  /** Values that the change gives its subject. */
-  implies?: Readonly<Partial<Record<F, string | boolean>>>;
+  /** The values of fields in every such event, since the change gives them to its subject. */
+  impliedData?: Readonly<Partial<Record<F, string | boolean>>>;
   /** Whether the subject was created by the change that emits the event. */
-  createsSubject?: true;
+  isAboutCreation?: true;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list holds events of every subject
@@ -108,14 +108,14 @@ export function emit<S extends object>(
 
 /** Builds the data of an event: the declared fields, instants as ISO 8601 (G25). No other code does. */
 export function buildEventData<S extends object>(
-  { about, data: fields, implies = {} }: EventDeclaration<string, S, string>,
+  { about, data: fields, impliedData = {} }: EventDeclaration<string, S, string>,
   subject: S,
   world: Pick<WorldReader, "toIso">,
 ): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const field of fields) {
     const key = field === about.idAlias?.inData ? about.idAlias.inSubject : field;
-    const value = implies[field] ?? (subject as Record<string, unknown>)[key];
+    const value = impliedData[field] ?? (subject as Record<string, unknown>)[key];
     if (value === undefined) continue;
     data[field] = typeof value === "number" && isInstant(about.fields[field]!) ? world.toIso(value) : value;
   }
@@ -144,7 +144,7 @@ export function inventData(
   const values: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(givenFields))
     if (Object.hasOwn(fields, field)) values[field === idAlias?.inData ? idAlias.inSubject : field] = value;
-  const now = event.createsSubject ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
+  const now = event.isAboutCreation ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
   const context = createSeededContext(random, { now, isFixture: false, settings, world });
   return buildEventData(
     event,
@@ -154,9 +154,9 @@ export function inventData(
 }
 
 /** JSON Schema of an event's data. */
-export function toDataSchema({ about, data, implies = {} }: AnyEvent): TObject {
+export function toDataSchema({ about, data, impliedData = {} }: AnyEvent): TObject {
   const fields = (data as readonly string[]).map((field) => {
-    const implied = implies[field];
+    const implied = impliedData[field];
     return [field, implied === undefined ? about.fields[field]! : Type.Literal(implied)] as const;
   });
   return Type.Object(Object.fromEntries(fields));

@@ -3,7 +3,7 @@ import type { Settings } from "./settings.ts";
 
 /** Asynchronous services outside the world: bytes on disk, outbound calls, future changes. */
 export interface Services {
-  /** Resolves at the next commit or clock change of this sandbox, or at once if the sandbox is gone. */
+  /** Resolves at the next commit or clock change of this sandbox, or at once if the signal is aborted or the sandbox is gone. */
   waitForChange(signal: AbortSignal): Promise<void>;
   /** The current world, for streams that outlive their request's transaction. */
   read(): Transaction;

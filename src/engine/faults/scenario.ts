@@ -37,7 +37,7 @@ export interface Scenario {
   description: string | undefined;
   /** The scenario as it was written. */
   document: ScenarioDocument;
-  /** The real path of its file; its name if it came with a saved sandbox; undefined for a derived one. */
+  /** The real path of its file; its name if it came with a saved sandbox; undefined for one of an operation's documented errors. */
   file: string | undefined;
   /** The rules of stages come last. */
   rules: readonly Rule[];
@@ -63,9 +63,12 @@ export interface ScenarioSubscriber {
 
 /** The scenarios of a server's sandboxes, by name. */
 export interface ScenarioSource {
-  /** @throws UnknownScenarioError, or DocumentError for one that cannot be used */
+  /**
+   * While a sandbox has the scenario active, ignores an invalid later edit.
+   * @throws UnknownScenarioError, or DocumentError for one that cannot be used
+   */
   get(name: string): Scenario;
-  /** Like `get`, but ignores an invalid later edit. @throws UnknownScenarioError, DocumentError */
+  /** Like `get`, but always ignores an invalid later edit. @throws UnknownScenarioError, DocumentError */
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
   /** New files appear here after a second at the latest. */

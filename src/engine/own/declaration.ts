@@ -17,6 +17,7 @@ export interface DeclaredEvent {
   kind: "event";
   name: string;
   about: { name: string };
+  /** Fields of the record. */
   data: readonly string[];
   summary?: string;
   organization?: (record: object, world: unknown) => string;
@@ -34,8 +35,10 @@ export interface DeclaredOperation {
   response?: object;
   status?: number;
   errors?: readonly ErrorCode[];
+  /** `public`, `caller`, `member`, `admin` or `owner`; or a function, whose result the handler gets as `loaded`. */
   access?: string | ((call: unknown) => unknown);
   emit?: string | { name: string };
+  /** Whether it changes nothing, although its method is not GET. */
   reads?: boolean;
   handle: (call: unknown, loaded: unknown) => unknown;
 }

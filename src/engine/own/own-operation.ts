@@ -104,6 +104,7 @@ export function toOperation(
   return guardHandler(declaredOperation, event);
 }
 
+/** `uses` is for the types only. */
 const OPERATION_KEYS =
   "id method path summary description params query body response status errors access uses emit reads handle".split(
     " ",
@@ -127,6 +128,7 @@ function toAccess(
   if (typeof access === "function")
     return {
       authorize(call) {
+        // The handler gets what `access` returns.
         const loaded = access(toHandlerCall(call));
         if (loaded === false) throw new ApiError("INSUFFICIENT_PERMISSIONS");
         return loaded;

@@ -68,21 +68,21 @@ const invoiceCreated = event({
   ...invoiceEvent,
   name: "invoice.created",
   summary: "An invoice was written",
-  createsSubject: true,
+  isAboutCreation: true,
 });
 
 const invoicePaid = event({
   ...invoiceEvent,
   name: "invoice.paid",
   summary: "An invoice was paid",
-  implies: { status: "paid" },
+  impliedData: { status: "paid" },
 });
 
 const invoiceFailed = event({
   ...invoiceEvent,
   name: "invoice.failed",
   summary: "The payment of an invoice failed",
-  implies: { status: "failed" },
+  impliedData: { status: "failed" },
 });
 
 /** The event of each status; a draft emits none. */

@@ -74,7 +74,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.notify();
   }
 
-  /** @param parent position of the entry whose state it continues from */
+  /** @param parent position of the entry whose state it continues from: after a rewind, not the newest */
   add(
     change: WorldChange,
     { cause, advanced_by, start }: Provenance,

@@ -73,7 +73,7 @@ class FormReader {
   private head = "";
   /** The beginning of the form, for an error's explanation. */
   private start = "";
-  /** Parts whose headers were received, minus those that busboy has reported: it skips parts that it cannot read. */
+  /** Parts whose headers were received, minus those that busboy has reported: above 0 at the end, it could not read one. */
   private unreadParts = 0;
   private reservedBytes = 0;
   private isReleased = false;
@@ -198,7 +198,7 @@ class FormReader {
       this.parts.sentTexts[name] = "";
       return undefined;
     }
-    // busboy shortens names such as `..` and `dir/` to an empty one.
+    // busboy shortens names such as `..` and `dir/` to an empty one, and reports a part without a name as undefined.
     if (filename === "") return undefined;
     // From the head, since busboy assumes text/plain for a part without a type.
     const mime_type = toPartType(findContentType(this.head));
@@ -252,6 +252,7 @@ class FormReader {
     });
   }
 
+  /** Reserves space of the sandbox, which it shares with uploads. */
   private reserve(bytes: number): void {
     if (this.isReleased) return;
     this.storage.space.reserve(bytes);

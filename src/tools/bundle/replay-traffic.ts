@@ -39,6 +39,7 @@ export async function sendAndAwaitEntry(
 }
 
 function isEndless(entry: JournalEntry): boolean {
+  // The list has names and values in turn.
   return entry.response_headers.some((value) => value.startsWith("text/event-stream"));
 }
 
@@ -77,7 +78,7 @@ interface SendingReplay {
   /** Waits for the recorded instant at which an attempt ended. */
   waitForEnd: (at: string, signal: AbortSignal | undefined) => Promise<void>;
   waitForCancel: (signal: AbortSignal | undefined) => Promise<void>;
-  /** Whether the current request waits for an attempt. */
+  /** Whether the current request waits for an attempt, as a redelivery does. */
   isAwaited: () => boolean;
 }
 

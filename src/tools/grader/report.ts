@@ -29,8 +29,9 @@ export interface GradeReceiverOptions {
   timeoutMs?: number | undefined;
   /** How long a side effect may follow its answer, and how long a crashed receiver may take to be back; default 3 s. */
   patienceMs?: number | undefined;
-  /** How long, and during how many other deliveries, a receiver must know a delivery again; default 12 s and 250. */
+  /** How long a receiver must know a delivery again; default 12 s. */
   memoryMs?: number | undefined;
+  /** During how many other deliveries it must know one again; default 250. */
   memoryDeliveries?: number | undefined;
   /** How long the probe's reading must stay the same, in milliseconds; default 150. */
   settleMs?: number | undefined;
@@ -48,7 +49,7 @@ export interface GradeReceiverOptions {
 /** The URL, the probe, the secret or another option is wrong. That is wrong usage, not a failing receiver. */
 export class ReceiverTestUsageError extends InputError {
   override readonly name = "ReceiverTestUsageError";
-  /** The option at fault, if callers of the control API can give it. */
+  /** The option at fault, if it is one of these. */
   readonly option: "url" | "probe" | "data" | "event" | "only" | "skip" | undefined;
 
   constructor(message: string, option?: ReceiverTestUsageError["option"]) {

@@ -11,7 +11,7 @@ interface OwnParameter {
   example: unknown;
 }
 
-/** Whether a request changes nothing at the target either: a POST that only reads in a sandbox may write there. */
+/** Whether a request changes nothing at the verified service either: a POST that only reads in a sandbox may write there. */
 export function isHarmless(operation: AnyOperation): boolean {
   return isReadOnly(operation) && (operation.openapi === undefined || operation.method === "GET");
 }

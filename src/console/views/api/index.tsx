@@ -25,9 +25,9 @@ const COLUMNS: readonly Column<Row>[] = [
       </code>
     ),
     width: "minmax(10rem, 2fr)",
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
-  { id: "x-section", title: "Section", width: "5rem", showFrom: "wide" },
+  { id: "x-section", title: "Section", width: "5rem", minTableWidth: "wide" },
   {
     id: "provenance",
     title: "Source",

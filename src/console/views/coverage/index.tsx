@@ -114,7 +114,7 @@ function makeColumns(operations: readonly OperationCoverage[]): readonly Column<
         value: (row) => countHits(filterByGroup(row, group)),
         renderCell: (row) => <HeatCell outcomes={filterByGroup(row, group)} />,
         width: "2.9rem",
-        showFrom: isCommon(group) ? "medium" : "wide",
+        minTableWidth: isCommon(group) ? "medium" : "wide",
       }),
     ),
   ];

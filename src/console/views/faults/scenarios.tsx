@@ -33,7 +33,7 @@ const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly 
     id: "description",
     title: "Description",
     renderCell: ({ description = "" }) => <span className="quiet">{toPrintableLines(description)}</span>,
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
   {
     id: "hits",
@@ -41,7 +41,7 @@ const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly 
     renderCell: ({ hits, active }) => (active ? hits : ""),
     width: "3.5rem",
     isNumber: true,
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
 ];
 

@@ -29,9 +29,9 @@ const COLUMNS: readonly Column<Actor>[] = [
     id: "user",
     title: "Owner",
     value: ({ user, user_id }) => user?.name ?? user_id,
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
-  { id: "current", title: "Organization", showFrom: "medium" },
+  { id: "current", title: "Organization", minTableWidth: "medium" },
   { id: "id", title: "Key", renderCell: (apiKey) => <CopyKey apiKey={apiKey} />, width: "6.5rem" },
   {
     id: "expires",
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Actor>[] = [
     value: ({ expires_at }) => expires_at ?? "never",
     renderCell: ({ expires_at }) => <Expiry at={expires_at} />,
     width: "6.5rem",
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
 ];
 

@@ -25,8 +25,8 @@ const COLUMNS: readonly Column<Row>[] = [
     renderCell: (row) => <SandboxTitle {...row} />,
     width: "minmax(0, 1.4fr)",
   },
-  { id: "fixture", title: "Fixture", showFrom: "medium" },
-  { id: "seed", title: "Seed", width: "5rem", isNumber: true, showFrom: "wide" },
+  { id: "fixture", title: "Fixture", minTableWidth: "medium" },
+  { id: "seed", title: "Seed", width: "5rem", isNumber: true, minTableWidth: "wide" },
   {
     id: "clock",
     title: "Clock",
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<Row>[] = [
     renderCell: ({ scenarios }) => scenarios.length || <span className="quiet">none</span>,
     width: "6rem",
     isNumber: true,
-    showFrom: "wide",
+    minTableWidth: "wide",
   },
   {
     id: "records",
@@ -50,14 +50,14 @@ const COLUMNS: readonly Column<Row>[] = [
     renderCell: (sandbox) => formatCount(countRecords(sandbox)),
     width: "6rem",
     isNumber: true,
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
   {
     id: "created_at",
     title: "Created",
     renderCell: ({ created_at }) => <Created at={created_at} />,
     width: "6.5rem",
-    showFrom: "wide",
+    minTableWidth: "wide",
   },
 ];
 
@@ -161,6 +161,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
               <ViewLink className="button" view="timeline" sandbox={name}>
                 Switch to it
               </ViewLink>
+              {/* From the newest snapshot of the current sandbox to the present state of `name`. */}
               <ViewLink className="button" view="world" query={{ show: "compare", of: name, to: "now" }}>
                 Compare with {currentSandbox}
               </ViewLink>

@@ -79,7 +79,7 @@ function listSettingFields({ components }: ControlDescription): FormField[] {
   });
 }
 
-/** @throws ControlError for invalid JSON */
+/** The server refuses other invalid values. @throws ControlError for invalid JSON */
 function readChange(
   fields: readonly FormField[],
   texts: Readonly<Record<string, string>>,

@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
     value: ({ sequence }) => sequence,
     renderCell: ({ at }) => <RelativeTime at={at} />,
     width: "6.5rem",
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
 ];
 

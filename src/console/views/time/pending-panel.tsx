@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Pending>[] = [
     renderCell: ({ due_at }) => formatAbsolute(due_at),
     width: "13rem",
     isNumber: true,
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
 ];
 /** Identifies a timer, also in the address. */

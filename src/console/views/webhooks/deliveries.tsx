@@ -45,13 +45,13 @@ const COLUMNS: readonly Column<Row>[] = [
     width: "minmax(0, 8.5rem)",
   },
   { id: "event", title: "Event", width: "minmax(7rem, 1fr)" },
-  { id: "to", title: "To", width: "minmax(0, 1.2fr)", showFrom: "wide" },
+  { id: "to", title: "To", width: "minmax(0, 1.2fr)", minTableWidth: "wide" },
   {
     id: "attempts",
     title: "Attempts",
     renderCell: (row) => <AttemptAxis delivery={row} />,
     width: "minmax(6rem, 11rem)",
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
   {
     id: "response_code",
@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<Row>[] = [
     title: "Time",
     renderCell: ({ created_at }) => <RelativeTime at={created_at} />,
     width: "6.5rem",
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
 ];
 

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Row>[] = [
     title: "Sent",
     renderCell: ({ at }) => <RelativeTime at={at} />,
     width: "7rem",
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
 ];
 

@@ -29,9 +29,9 @@ const COLUMNS: readonly Column<Webhook>[] = [
     id: "events",
     title: "Events",
     value: ({ events }) => events.join(", "),
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
-  { id: "organization_id", title: "Organization", width: "7rem", showFrom: "wide" },
+  { id: "organization_id", title: "Organization", width: "7rem", minTableWidth: "wide" },
   {
     id: "last",
     title: "Last delivery",
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     renderCell: ({ last_delivery: at }) =>
       at ? <RelativeTime at={at} /> : <span className="quiet">none</span>,
     width: "7rem",
-    showFrom: "medium",
+    minTableWidth: "medium",
   },
 ];
 

@@ -226,7 +226,7 @@ function createRecordColumns(fields: readonly FormField[], idField: string): rea
 
 function makeColumn(
   { name, kind, isInstant }: FormField,
-  showFrom: "medium" | "wide" | undefined,
+  minTableWidth: "medium" | "wide" | undefined,
   width = kind === "number" ? "7rem" : "minmax(6rem, 0.8fr)",
 ): Column<Fields> {
   return {
@@ -238,7 +238,7 @@ function makeColumn(
     },
     renderCell: (record) => formatCell(getOwn(record, name), isInstant),
     width,
-    showFrom,
+    minTableWidth,
     isNumber: kind === "number",
   };
 }

@@ -11,8 +11,8 @@ const PARALLEL_LIFECYCLES = 4;
 const LONGEST_LIFECYCLE = 12;
 
 export interface LifecycleContext {
-  /** The oldest position, counted from the newest, at which the lifecycle can begin. */
-  oldest: number;
+  /** The position at which the lifecycle can begin at the earliest; position 0 is the newest step. */
+  earliest: number;
   /** The number of positions that are left for its steps. */
   maxSteps: number;
   /** Whether no lifecycle with this key is in progress. */
@@ -29,7 +29,7 @@ export function interleave<Step>(
     const lane = position % PARALLEL_LIFECYCLES;
     if (lanes[lane]!.steps.length === 0) {
       lanes[lane] = createLifecycle({
-        oldest: Math.min(count - 1, position + PARALLEL_LIFECYCLES * LONGEST_LIFECYCLE),
+        earliest: Math.min(count - 1, position + PARALLEL_LIFECYCLES * LONGEST_LIFECYCLE),
         maxSteps: Math.ceil((count - position) / PARALLEL_LIFECYCLES),
         isFree: (key) => lanes.every((other) => other.key !== key),
       });

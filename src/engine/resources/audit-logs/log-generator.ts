@@ -63,7 +63,7 @@ export function generateLog(
   const drawLifecycle = createLifecycleGenerator(finalState, context);
   const lifecycleChanges = interleave(
     Math.max(0, generatedInstants.length - finalEvents.length),
-    ({ oldest, ...limits }) => drawLifecycle(generatedInstants[oldest]!, limits),
+    ({ earliest, ...limits }) => drawLifecycle(generatedInstants[earliest]!, limits),
   );
   const lifecycleEvents = lifecycleChanges
     .map((change, position): LogEvent => ({ at: generatedInstants[position]!, change }))
@@ -120,7 +120,7 @@ function listFinalEvents(
   return events.filter(({ at }) => at >= since);
 }
 
-/** Picks an owner or admin who existed before `at` and is not `excluded`; if none is found, the service itself. */
+/** Picks an owner or admin who existed before `at` and is not the changed object itself; if none is found, the service itself. */
 function pickAdministrator(
   byAge: readonly User[],
   random: Random,
@@ -134,6 +134,7 @@ function pickAdministrator(
   return { id: SYSTEM_USER_ID, name: "System", email: "" };
 }
 
+/** Draws a lifecycle that begins at `at` or later. */
 type DrawLifecycle = (at: number) => Lifecycle<AuditChange> | undefined;
 
 const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
@@ -177,6 +178,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
   const drawDepartment: DrawLifecycle = (at) => {
     const department = inventObject("dept_", inventTeam(context));
     const [oldParent, newParent, user] = [pick(departments, at), pick(departments, at), pick(people, at)];
+    // If both are the same, the department was top-level before.
     const previousId = oldParent && oldParent !== newParent ? oldParent.id : null;
     const [before, after] = [{ description: "Being set up." }, { description: department.name }];
     return {
@@ -244,7 +246,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
     drawObject(["knowledge_composite", "kcomp_"]),
   ];
   let nextKind = 0;
-  return (at: number, { maxSteps, isFree }: Omit<LifecycleContext, "oldest">): Lifecycle<AuditChange> => {
+  return (at: number, { maxSteps, isFree }: Omit<LifecycleContext, "earliest">): Lifecycle<AuditChange> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const lifecycle = kinds[nextKind++ % kinds.length]!(at);
       const isUsable = lifecycle?.key === undefined || isFree(lifecycle.key);

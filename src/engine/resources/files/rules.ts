@@ -32,7 +32,7 @@ const fileUploaded = event({
   ...fileEvent,
   name: "file.uploaded",
   summary: "A file was uploaded",
-  createsSubject: true,
+  isAboutCreation: true,
 });
 
 const fileDeleted = event({ ...fileEvent, name: "file.deleted", summary: "A file was deleted" });

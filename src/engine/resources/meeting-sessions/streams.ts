@@ -113,6 +113,7 @@ function createListSince<R extends StoredRecord & { session_id: string }>(
     const entries = world.index(meetingStreamEntries, "by_stream", `${session_id}/${kind}`);
     function* readEvents(): Generator<StreamedEvent> {
       for (const entry of entries.between(position + 1, Number.POSITIVE_INFINITY)) {
+        // The entry of a deleted record has no id: positions never change.
         const record = entry.record_id === null ? undefined : world.get(collection, entry.record_id);
         if (record !== undefined) yield { position: entry.position, data: render(record, world) };
       }
@@ -135,8 +136,9 @@ function hasReceivedAll(
   { listSince, last_event_id }: Pick<StreamSource, "listSince" | "last_event_id">,
 ): boolean {
   if (session.status !== "completed") return false;
-  const { latest } = listSince(world, session, 0);
-  return findResumePosition(last_event_id, latest) === latest;
+  const position = findResumePosition(last_event_id, listSince(world, session, 0).latest);
+  const [nextEvent] = listSince(world, session, position).events;
+  return nextEvent === undefined;
 }
 
 /** Sends existing events, then new ones, until the session ends or the client leaves (G16). */

@@ -14,6 +14,7 @@ export const Model = Type.Object({
   id: Id("model_"),
   title: Type.String({ minLength: 1 }),
   description: Nullable(Description()),
+  /** Unique. */
   key: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$" }),
   external: Type.String({ minLength: 1 }),
   provider: StringEnum(PROVIDERS),

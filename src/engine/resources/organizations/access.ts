@@ -107,7 +107,7 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
 }
 
 /**
- * Chooses the organization of a new record: the given one, else that in which its creator acts, else the first.
+ * Chooses the organization of a new record: the given one, unchecked, else that in which its creator acts, else the first.
  * @throws ApiError INVALID_INPUT if there is none
  */
 export function chooseOrganization(

@@ -30,7 +30,7 @@ const messageCreated = event({
   ...MESSAGE_EVENT,
   name: "message.created",
   summary: "A message was added to a thread",
-  createsSubject: true,
+  isAboutCreation: true,
 });
 const messageUpdated = event({
   ...MESSAGE_EVENT,
@@ -54,7 +54,7 @@ const threadCreated = event({
   ...THREAD_EVENT,
   name: "thread.created",
   summary: "A thread was created",
-  createsSubject: true,
+  isAboutCreation: true,
 });
 const threadUpdated = event({
   ...THREAD_EVENT,

@@ -30,7 +30,7 @@ const userCreated = event({
   summary: "A user was created",
   about: userEvent.about,
   data: ["user_id", "email", "created_at"],
-  createsSubject: true,
+  isAboutCreation: true,
 });
 
 const userUpdated = event({ ...userEvent, name: "user.updated", summary: "A user was changed" });
@@ -41,12 +41,15 @@ const userVerified = event({
   ...userEvent,
   name: "user.verified",
   summary: "A user's e-mail address was verified",
-  implies: { verified: true },
+  impliedData: { verified: true },
 });
 
 export const USER_EVENTS = [userCreated, userUpdated, userDeleted, userVerified] as const;
 
-/** Only state calls create and delete users (G18); each organization of the user gets the event. */
+/**
+ * Only state calls create and delete users (G18); each organization of the user gets the event. A silent call has neither
+ * events nor audit entries (`recordStateAudit`).
+ */
 export const userStateRules: StateRules<User> = {
   insert(tx, record, actor) {
     requireMembershipForCapabilities(record);

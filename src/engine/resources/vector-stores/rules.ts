@@ -82,7 +82,7 @@ export const fileProcessed = event({
       return { ...file, store_id: store?.id ?? context.createId("vs_") };
     },
   },
-  implies: { status: "completed" },
+  impliedData: { status: "completed" },
 });
 
 export const VECTOR_STORE_EVENTS = [fileProcessed] as const;

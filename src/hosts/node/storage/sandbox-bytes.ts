@@ -257,6 +257,7 @@ class SegmentWriter {
   private openSegment(): Segment {
     this.segment = new Segment(this.folder.createPath(), this.space);
     this.segment.isBusy = true;
+    // For the blob that `write` returns.
     this.segment.retain();
     this.isNew = true;
     return this.segment;

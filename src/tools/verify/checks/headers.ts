@@ -10,11 +10,15 @@ interface Rule {
   /** The answers to which it applies; all by default. */
   appliesTo?: (one: Exchange) => boolean;
   fits: (one: Exchange) => boolean;
+  /** Called after `fits` was false for the same answer. */
   problem: (one: Exchange) => string;
   assumption?: string | undefined;
 }
 
-/** A check of all answers of a run: it comes last and sends nothing. `rules` creates the rules of one run. */
+/**
+ * A check of all answers of a run: it comes last and sends nothing. `rules` creates the rules of one run. Recordings are
+ * checked answer by answer (`observe`).
+ */
 function createHeaderCheck(name: string, title: string, rules: () => readonly Rule[]): Check {
   return {
     id: `headers/${name}`,
@@ -140,12 +144,12 @@ const hasPlainFamily = (one: Exchange) => isCounted(one) && hasHeaders(one, HEAD
 /** After this many answers to one key in one window, the count must have changed. */
 const SAME_ANSWERS = 10;
 
-/** In one window, the number of requests that remain never grows. In a recording, answers may not be in the order of the requests. */
+/** In one window, the number of requests that remain never grows. */
 function createGrowthRule(): Rule {
   let last = { window: "", remaining: 0 };
   let before = 0;
   return {
-    // Another limit may be behind a 429.
+    // Another limit may be behind a 429, and the answers of a recording may not be in the order of the requests.
     appliesTo: (one) => hasPlainFamily(one) && one.recorded === undefined && one.status !== 429,
     fits(one) {
       const [limit, remaining, reset] = HEADER_FAMILIES.plain.map((name) => one.headers.get(name)!);
