@@ -51,7 +51,7 @@ interface RequestedLog {
   taken: ReadonlySet<string | undefined>;
   organization_id: string;
   entries: readonly FixtureEntry<typeof entryFormat>[];
-  /** Of all entries, the given ones included. */
+  /** All entries count, the given ones too. */
   count: number;
 }
 
