@@ -1,6 +1,6 @@
 import type { CommandModule, InferredOptionTypes, Options } from "yargs";
 import { connect, getDefaultUrl, type UnderstudyClient } from "../client/connect.ts";
-import { ControlError } from "../client/http.ts";
+import { ControlError, findNamedSandbox } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/files.ts";
@@ -192,6 +192,9 @@ function toModule(
       for (const [name, { hidden }] of Object.entries(options as Record<string, Options>))
         if (hidden && name in parsed)
           throw new UsageError(`--${name} has no effect on this command; leave it out`);
+      const target: Partial<Target> = parsed;
+      if ("sandbox" in commonOptions() && !listGivenTargetOptions(target as Target).includes("--sandbox"))
+        target.sandbox = findNamedSandbox(target.url!) ?? target.sandbox!;
       check?.(parsed);
       const result = await Promise.resolve(run(parsed)).catch(rethrowWithOption);
       if (!result) return;

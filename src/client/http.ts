@@ -73,10 +73,21 @@ export class AddressError extends Error {
   }
 }
 
+/** The sandbox that an address names: by its host, by the prefix of a base URL, or as the console does. */
+export function findNamedSandbox(address: string): string | undefined {
+  const url = readHttpUrl(address);
+  if (typeof url === "string") return undefined;
+  const [, name] =
+    /\/_(?:console\/)?s\/([^/]+)/.exec(url.pathname) ?? /^([^.]+)\.localhost\.?$/.exec(url.hostname) ?? [];
+  return name;
+}
+
 /** @throws AddressError */
 function toAddress(text: string): string {
-  // A start also prints the console's address, and browsers show it with a view's path.
-  const url = readHttpUrl(typeof text === "string" ? text.replace(/\/_console(?:[/?#].*)?$/s, "") : text);
+  // Users also give the console's address, with a view's path, or a sandbox's base URL.
+  const url = readHttpUrl(
+    typeof text === "string" ? text.replace(/\/_(?:console|s\/[^/]+)(?:[/?#].*)?$/s, "") : text,
+  );
   if (typeof url === "string" || url.search !== "" || url.hash !== "") throw new AddressError(text);
   // Few resolvers know the names below localhost, which are all this machine (RFC 6761).
   return url.href.replace(/\/+$/, "").replace(/^(https?:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");

@@ -5,6 +5,7 @@ import type { AddressInfo, Server } from "node:net";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { readHttpUrl } from "../../src/engine/contract/http-url.ts";
+import { startReference } from "../support/harness.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
 import { removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
@@ -49,6 +50,21 @@ describe("an address in a common short form", () => {
       expect(stderr).toContain(`The server at http://127.0.0.1:${port}/base is not Understudy`);
     },
   );
+
+  it.each([
+    "http://mine.localhost:PORT",
+    "http://127.0.0.1:PORT/_s/mine",
+    "127.0.0.1:PORT/_console/s/mine/faults",
+  ])("may name the sandbox on which a command acts: %s [interfaces 3]", async (address) => {
+    const api = await startReference();
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "mine" });
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
+    const url = address.replace("PORT", new URL(api.url).port);
+    const byAddress = await runCommand(["reset", "--url", url]);
+    const byOption = await runCommand(["reset", "--sandbox", "other", "--url", url]);
+    expect([byAddress.stdout.split(" ")[0], byOption.stdout.split(" ")[0]]).toEqual(["mine", "other"]);
+    await api.close();
+  });
 
   it.each([null, 5, {}])("must be a text, also for callers in JavaScript: %j", (given) => {
     expect(() => connect(given as never)).toThrow("is not a server's address");
