@@ -76,6 +76,17 @@ describe("a merge patch", () => {
     expect((await served.send("GET", `/books/${id}`)).body).toEqual(body);
   });
 
+  it("adds an object without its members that are null [interfaces 18]", async () => {
+    await send(MERGE, { size: null });
+    const { status, body } = await send(MERGE, { size: { unit: null, width: 4 } });
+    expect([status, body.size]).toEqual([200, { width: 4 }]);
+  });
+
+  it("is one in any letter case of its media type [interfaces 18]", async () => {
+    const { status, body } = await send("Application/Merge-Patch+JSON", { size: { width: 4 } });
+    expect([status, body.size]).toEqual([200, { ...FULL.size, width: 4 }]);
+  });
+
   it("keeps a required field: null is refused [interfaces 18]", async () => {
     const { status, body } = await send(MERGE, { title: null });
     expect([status, body.error.details]).toEqual([422, { field: "title", value: null }]);

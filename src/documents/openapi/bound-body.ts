@@ -4,6 +4,7 @@ import { parseNumber } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getOwn, isEqual, mapValues } from "../../engine/maps.ts";
+import { readMediaType } from "../../engine/pipeline/read-body.ts";
 import type { BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile } from "./bound-files.ts";
 import {
@@ -69,7 +70,7 @@ export class BoundBody {
 
   /** The fields of the body that the client may set, and its files. */
   read(call: Call, files: readonly SentFile[] | undefined): JsonObject {
-    const isForm = /^multipart\//i.test(String(call.headers["content-type"]));
+    const isForm = readMediaType(call).startsWith("multipart/");
     const form = isForm ? findForm(this.parts.described.body) : undefined;
     const whole = form ? coerceForm(call.body, form.schema?.node, this.schemas) : call.body;
     const body = this.property === undefined ? whole : (whole as JsonObject | undefined)?.[this.property];
@@ -85,7 +86,7 @@ export class BoundBody {
       const isNothing = sent === null && types.size > 0 && !types.has("null");
       if (isNothing && isInferred && !isMergePatch(call)) continue;
       const typed = toTypes(this.toObject(sent, node), types);
-      // A field that the body describes as a text may have any.
+      // The body may describe a number of the record as any text; one that is not a number is left out.
       const value = this.toTime(typed === undefined && !this.fields.has(sentName) ? sent : typed, node);
       if (value !== undefined) fields[name] = value;
     }
@@ -152,11 +153,8 @@ function toTypes(value: unknown, types: ReadonlySet<string>): unknown {
   return typeof value === "string" && hasNumbers && !types.has("string") ? parseNumber(value) : value;
 }
 
-const isMergePatch = ({ headers }: Call) =>
-  String(headers["content-type"] ?? "").startsWith("application/merge-patch+json");
-
-const isJsonApi = ({ headers }: Call) =>
-  String(headers["content-type"] ?? "").startsWith("application/vnd.api+json");
+const isMergePatch = (call: Call) => readMediaType(call) === "application/merge-patch+json";
+const isJsonApi = (call: Call) => readMediaType(call) === "application/vnd.api+json";
 
 /** In JSON:API, attributes and relationships that an update lacks stay. */
 function mergeParts(before: JsonObject, fields: JsonObject): JsonObject {
@@ -170,8 +168,8 @@ function mergeParts(before: JsonObject, fields: JsonObject): JsonObject {
 /** A merge patch (RFC 7396), applied to the fields that it names. */
 function mergeFields(before: JsonObject, patch: JsonObject): JsonObject {
   return mapValues(patch, (value, name) => {
-    const old = before[name];
-    if (!isJsonObject(value) || !isJsonObject(old)) return value;
+    if (!isJsonObject(value)) return value;
+    const old = isJsonObject(before[name]) ? before[name] : {};
     const merged = { ...old, ...mergeFields(old, value) };
     return Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null));
   });
