@@ -55,7 +55,7 @@ export class MemoryUploads implements StorableUploads {
     return blobs === undefined || blobs.size === 0 ? undefined : blobs;
   }
 
-  /** The bytes exist as long as something refers to them. */
+  /** Loses nothing, since the references of `peek` keep the bytes in memory. */
   tryRecover(references: unknown): { captured: unknown; lostUploads: string[] } {
     return { captured: references, lostUploads: [] };
   }
@@ -206,6 +206,8 @@ class MemoryBytes implements ByteStore, FormSpace {
     chunks: AsyncIterable<Uint8Array>,
     range: { start: number; end: number },
   ): Promise<WriteOutcome> {
+    // Stores the blob even if it is new, so that its removal is noticed.
+    if (!this.blobs.has(blob)) this.set(blob, NO_BYTES);
     return this.writes.run(blob, () => this.append(blob, chunks, range));
   }
 
@@ -214,24 +216,24 @@ class MemoryBytes implements ByteStore, FormSpace {
     chunks: AsyncIterable<Uint8Array>,
     { start, end }: { start: number; end: number },
   ): Promise<WriteOutcome> {
-    const before = this.getBlob(blob);
+    const before = this.blobs.get(blob);
+    if (before === undefined) return "gone";
     if (start > before.size) return "gap";
-    // Stores the blob even if it is new, so that the loop notices its removal.
-    this.set(blob, before);
+    let current = before;
     let position = start;
     for await (const chunk of chunks) {
-      if (!this.blobs.has(blob)) return "gone";
+      if (this.blobs.get(blob) !== current) return "gone";
       position += chunk.length;
       if (position > end) {
         // More bytes than announced, so they cannot be trusted to be the file.
         this.set(blob, before);
         return "excess";
       }
-      const current = this.getBlob(blob);
       const newBytes = position - current.size;
       if (newBytes <= 0) continue;
       this.requireRoom(newBytes);
-      this.set(blob, extendBlob(current, chunk.slice(chunk.length - newBytes)));
+      current = extendBlob(current, chunk.slice(chunk.length - newBytes));
+      this.set(blob, current);
     }
     return "written";
   }
