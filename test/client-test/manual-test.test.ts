@@ -64,6 +64,30 @@ describe("a manual client test that cannot start", () => {
   }, 60_000);
 });
 
+describe("a manual client test that is stopped while its run is prepared", () => {
+  it("ends [interfaces 21]", async () => {
+    const server = await createUnderstudy();
+    const sandbox = await server.sandbox({});
+    const test = new ManualClientTest(sandbox, { only: ["no-retry-of-403"] });
+    vi.spyOn(sandbox.journal, "clear").mockImplementationOnce(async () => test.stop());
+    const { stopped } = await test.report;
+    expect(stopped).toBe("The test was stopped by its user in run 1 of 2.");
+    await server.close();
+  }, 10_000);
+});
+
+describe("two calls that wait for the same run of a manual client test", () => {
+  it("both resolve when it can be made [interfaces 21]", async () => {
+    const server = await createUnderstudy();
+    const test = new ManualClientTest(await server.sandbox({}), { only: ["no-retry-of-403"] });
+    const waits = [test.waitForRun(), test.waitForRun()];
+    expect(await Promise.all(waits)).toEqual([undefined, undefined]);
+    test.stop();
+    await test.report;
+    await server.close();
+  }, 10_000);
+});
+
 describe("a manual client test that ends in its first run", () => {
   const readStopped = async (end: (test: ManualClientTest) => void) => {
     const server = await createUnderstudy();

@@ -254,7 +254,11 @@ class ClientRunner {
       }, COUNT_INTERVAL_MS);
     });
     const running = Promise.resolve()
-      .then(() => this.run(stop.signal))
+      .then(() => {
+        // The user may have stopped the test while the run was prepared.
+        signal?.throwIfAborted();
+        return this.run(stop.signal);
+      })
       .then(
         (): RunEnd => ({ how: "ok", detail: "" }),
         (error: unknown): RunEnd => ({

@@ -26,7 +26,7 @@ export class ManualClientTest {
   private progress: RunProgress | undefined;
   private result: ClientReport | undefined;
   private finishRun: ((how: ManualEnd) => void) | undefined;
-  private notifyWaiting = () => {};
+  private readonly waiting: (() => void)[] = [];
 
   constructor(sandbox: GradedSandbox, options: Pick<GradeClientOptions, "only" | "skip">) {
     const grading = gradeClient(sandbox, (signal) => this.waitForEnd(signal), {
@@ -37,12 +37,10 @@ export class ManualClientTest {
         this.progress = progress;
       },
     });
-    this.report = grading
-      .then((report) => {
-        this.result = report;
-        return report;
-      })
-      .finally(() => this.notifyWaiting());
+    this.report = grading.then((report) => {
+      this.result = report;
+      return report;
+    });
     // Callers get the error from `waitForRun`.
     this.report.catch(() => {});
   }
@@ -58,9 +56,7 @@ export class ManualClientTest {
   /** Resolves when the next run can be made, or the report is there. @throws as `report` does */
   async waitForRun(): Promise<void> {
     if (this.finishRun !== undefined || this.result !== undefined) return;
-    await Promise.race([this.report, new Promise<void>((resolve) => (this.notifyWaiting = resolve))]);
-    // The end of the test also notifies; only its promise has the error.
-    if (this.finishRun === undefined) await this.report;
+    await Promise.race([this.report, new Promise<void>((resolve) => this.waiting.push(resolve))]);
   }
 
   end(how: ManualEnd): void {
@@ -81,7 +77,7 @@ export class ManualClientTest {
       };
       this.finishRun = (how) => finish(ERRORS[how]?.());
       signal.addEventListener("abort", () => finish(new Error("the test was stopped")), { once: true });
-      this.notifyWaiting();
+      for (const resolve of this.waiting.splice(0)) resolve();
     });
   }
 }
