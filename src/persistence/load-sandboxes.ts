@@ -21,8 +21,8 @@ export async function loadSandboxes(parts: RestorerParts, store: Store, setAside
     sandboxes: {
       all: () => sandboxes.all(),
       get: (name) => sandboxes.get(name),
-      discard: (name) => sandboxes.delete(name),
-      bringBack: async (name) => {
+      undoCreation: (name) => sandboxes.delete(name),
+      undoDeletion: async (name) => {
         const image = await restorer.restoreRows(name, await store.load(name));
         // Small changes that loading made are saved with the next change.
         image.refreshVersions();

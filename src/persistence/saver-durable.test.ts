@@ -66,15 +66,15 @@ describe("the durable saver [interfaces 2]", () => {
   });
 
   it("--durable: a sandbox that was never stored is discarded, and a deleted one is restored", async () => {
-    const { saver, of, fakes, refuse, discarded, broughtBack } = setUpSaver("a");
+    const { saver, of, fakes, refuse, undoneCreations, undoneDeletions } = setUpSaver("a");
     await saver.saveAll();
     refuse(createFullError);
     fakes.set("new", createFakeSandbox("new"));
     await expect(saver.waitUntilStored(of("new").sandbox, saver.mark())).rejects.toThrow("no room");
-    expect([discarded, broughtBack]).toEqual([["new"], []]);
+    expect([undoneCreations, undoneDeletions]).toEqual([["new"], []]);
     fakes.delete("a");
     await expect(saver.waitUntilStored(undefined, saver.mark())).rejects.toThrow("no room");
-    expect([discarded, broughtBack]).toEqual([["new"], ["a"]]);
+    expect([undoneCreations, undoneDeletions]).toEqual([["new"], ["a"]]);
   });
 
   it("refuses no request because it was counted, and retries changes that no request waits for [interfaces 2]", async () => {

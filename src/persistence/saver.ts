@@ -16,10 +16,10 @@ const MAX_BATCH = 500;
 interface SavedSandboxes {
   all(): Iterable<Sandbox>;
   get(name: string): Sandbox | undefined;
-  /** Removes a created sandbox that the store refused. */
-  discard(name: string): void;
-  /** Restores a deleted sandbox that the store still has. */
-  bringBack(name: string): Promise<void>;
+  /** Removes a new sandbox, since the store refused it. */
+  undoCreation(name: string): void;
+  /** Loads a deleted sandbox again, since the store refused the deletion. */
+  undoDeletion(name: string): Promise<void>;
 }
 
 interface SaverParts {
@@ -248,8 +248,8 @@ export class Saver {
     const savedImage = this.savedImages.get(name);
     image?.release();
     if (!isAwaited) return;
-    if (image === undefined) await this.parts.sandboxes.bringBack(name);
-    else if (savedImage?.sandbox !== image.sandbox) this.parts.sandboxes.discard(name);
+    if (image === undefined) await this.parts.sandboxes.undoDeletion(name);
+    else if (savedImage?.sandbox !== image.sandbox) this.parts.sandboxes.undoCreation(name);
     else if (savedImage.differsOnlyInCounts()) return;
     else {
       savedImage.sandbox.rollbackTo(savedImage);

@@ -11,8 +11,8 @@ export function setUpSaver(...names: string[]) {
   const store = createFakeStore();
   const { uploads, held, synced } = createFakeUploads();
   const logged: string[] = [];
-  const discarded: string[] = [];
-  const broughtBack: string[] = [];
+  const undoneCreations: string[] = [];
+  const undoneDeletions: string[] = [];
   const saver = new Saver({
     ...{ store, uploads },
     log: {
@@ -22,12 +22,12 @@ export function setUpSaver(...names: string[]) {
     sandboxes: {
       all: () => [...fakes.values()].map(({ sandbox }) => sandbox),
       get: (name) => fakes.get(name)?.sandbox,
-      discard: (name) => {
-        discarded.push(name);
+      undoCreation: (name) => {
+        undoneCreations.push(name);
         fakes.delete(name);
       },
-      async bringBack(name) {
-        broughtBack.push(name);
+      async undoDeletion(name) {
+        undoneDeletions.push(name);
         fakes.set(name, createFakeSandbox(name));
         const image = SandboxImage.capture(fakes.get(name)!.sandbox, uploads);
         saver.adopt(image);
@@ -35,7 +35,7 @@ export function setUpSaver(...names: string[]) {
     },
   });
   return {
-    ...{ saver, store, held, synced, logged, discarded, broughtBack, fakes },
+    ...{ saver, store, held, synced, logged, undoneCreations, undoneDeletions, fakes },
     of: (name: string): FakeSandbox => fakes.get(name)!,
     /** Lists the sandboxes of each commit. */
     saved: () => store.commits.map((changes) => [...new Set(changes.map(({ sandbox }) => sandbox))]),

@@ -73,7 +73,7 @@ export const validProcessed: Check = {
     if (effects === null) return reportMissingProbe(session, "the answer is right, but ", attempt);
     if (effects.missing) {
       const detail = effects.difference!.replace(/, in [\d.]+ s$/, `, in ${formatSeconds(waitedMs)}`);
-      session.stopWaitingForEffects(waitedMs);
+      session.shortenWaiting(waitedMs);
       session.options.onNotice?.(`The first side effect did not happen. ${adviseIfLate(session)}`);
       return { ...failed(detail, attempt), advice: `${this.advice} ${adviseIfLate(session)}` };
     }
