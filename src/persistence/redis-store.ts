@@ -22,7 +22,7 @@ interface StoreOwner {
   url: string;
 }
 
-/** A sandbox of this node: its epoch, and the number of its last commit. */
+/** A sandbox of this node: its epoch, and the number of its last commit as Redis stores it, a text. */
 interface OwnedSandbox {
   epoch: number;
   number: string;
@@ -134,7 +134,7 @@ export class RedisStore {
     await this.connection.send(["ZADD", toFleetKey("sandboxes"), "NX", String(created_at), sandbox]);
   }
 
-  /** Milliseconds since a node of the fleet first saw the current run of Redis. */
+  /** Milliseconds since a node first saw the current run of Redis. The first run, which has lost no data, counts from 1970. */
   readRunAge(): Promise<number> {
     return this.connection.runScript(RUN_AGE, [toFleetKey("run")], [this.connection.run_id ?? ""]);
   }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http from "node:http";
 import https from "node:https";
 import type net from "node:net";
-import { createAddressPolicy } from "../../src/hosts/node/outbound/address-policy.ts";
+import { ALLOW_ALL } from "../../src/hosts/node/outbound/address-policy.ts";
 import {
   createOutbound,
   type Outbound,
@@ -25,7 +25,7 @@ export async function cleanUp(): Promise<void> {
 export const cleanUpLater = (undo: () => unknown) => void cleanup.push(undo);
 
 export function createSender(options: Partial<OutboundOptions> = {}): Outbound {
-  const outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }), ...options });
+  const outbound = createOutbound({ policy: ALLOW_ALL, ...options });
   cleanup.push(() => outbound.close());
   return outbound;
 }

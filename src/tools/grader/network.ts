@@ -2,7 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import tls from "node:tls";
 import { readUserText } from "../../documents/files.ts";
-import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
+import { ALLOW_ALL } from "../../hosts/node/outbound/address-policy.ts";
 import {
   createOutbound,
   createUrlResolver,
@@ -40,9 +40,9 @@ export interface GraderNetwork {
  * certificates (PEM) to trust in addition to Node's own.
  */
 export function openNetwork(caFile?: string): GraderNetwork {
-  const policy = createAddressPolicy({ mode: "local" });
   const ca = caFile === undefined ? {} : { ca: [...tls.rootCertificates, readUserText(caFile)] };
-  return { resolveUrl: createUrlResolver({ policy }), outbound: createOutbound({ policy, ...ca }) };
+  const outbound = createOutbound({ policy: ALLOW_ALL, ...ca });
+  return { resolveUrl: createUrlResolver({ policy: ALLOW_ALL }), outbound };
 }
 
 /**

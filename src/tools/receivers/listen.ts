@@ -16,7 +16,7 @@ import {
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
 import { createNodeServer } from "../../hosts/node/create-server.ts";
 import { toOriginForm } from "../../hosts/node/node-request.ts";
-import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
+import { ALLOW_ALL } from "../../hosts/node/outbound/address-policy.ts";
 import { createOutbound, type Outbound } from "../../hosts/node/outbound/outbound.ts";
 import { openPort } from "../../hosts/node/own-address.ts";
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
@@ -168,7 +168,7 @@ const CHECKED_BY_SERVER: SignatureVerdict = {
 export class LocalReceiver {
   private readonly url: URL;
   private readonly timeoutMs: number;
-  private readonly outbound: Outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }) });
+  private readonly outbound: Outbound = createOutbound({ policy: ALLOW_ALL });
   private readonly attempts = new AttemptCounter();
 
   /** @param timeoutMs the sender's timeout; a call ends a little earlier, so that its failure still reaches the sender */

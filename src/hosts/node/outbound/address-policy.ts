@@ -31,6 +31,9 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 /** A public address, but the machine's cloud host answers it (metadata and agent traffic). */
 const CLOUD_HOST_ADDRESSES = new Set(["168.63.129.16"]);
 
+/** The policy of a tool that runs on the user's own machine. */
+export const ALLOW_ALL: AddressPolicy = { findRefusal: () => null };
+
 /**
  * Makes the policy of a server. In shared mode the default is to deny: private, loopback, link-local,
  * carrier-grade NAT, multicast, unspecified and reserved ranges, and IPv6 forms around such IPv4 addresses.
@@ -42,9 +45,9 @@ export function createAddressPolicy({
   onlyAllowed = false,
 }: AddressPolicyOptions): AddressPolicy {
   const allowedRanges = allow.map(parseRange);
+  if (mode === "local") return ALLOW_ALL;
   return {
     findRefusal(text) {
-      if (mode === "local") return null;
       if (net.isIP(text) === 0) return `${text} is not an IP address`;
       // An IPv4-mapped address is sent as that IPv4 address, so it is treated as one.
       const address = ipaddr.process(text);
