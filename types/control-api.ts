@@ -631,7 +631,7 @@ export interface SettingsChange {
   auth_errors?: "operation" | "guide";
   /** `WWW-Authenticate` of a 401 */
   auth_challenge?: "on" | "off" | true | false;
-  /** families of rate headers */
+  /** which rate-limit headers answers have */
   rate_headers?: "both" | "plain" | "alternative";
   /** page sizes and offsets out of bounds: 422, or the nearest bound */
   out_of_range_limits?: "reject" | "clamp";
@@ -665,7 +665,7 @@ export interface SettingsChange {
   upload_digests?: "check" | "ignore";
   /** largest image file, in MiB */
   upload_limit_mb?: number;
-  /** exported cells that a spreadsheet would run */
+  /** exported cells that a spreadsheet would run as formulas */
   csv_formulas?: "keep" | "escape";
   /** 422 for more input tokens than the model's `max_tokens` */
   context_window?: "enforce" | "ignore";
@@ -799,7 +799,7 @@ export interface Settings {
   auth_errors: "operation" | "guide";
   /** `WWW-Authenticate` of a 401 */
   auth_challenge: "on" | "off";
-  /** families of rate headers */
+  /** which rate-limit headers answers have */
   rate_headers: "both" | "plain" | "alternative";
   /** page sizes and offsets out of bounds: 422, or the nearest bound */
   out_of_range_limits: "reject" | "clamp";
@@ -833,7 +833,7 @@ export interface Settings {
   upload_digests: "check" | "ignore";
   /** largest image file, in MiB */
   upload_limit_mb: number;
-  /** exported cells that a spreadsheet would run */
+  /** exported cells that a spreadsheet would run as formulas */
   csv_formulas: "keep" | "escape";
   /** 422 for more input tokens than the model's `max_tokens` */
   context_window: "enforce" | "ignore";

@@ -48,6 +48,19 @@ describe("a command against a running server", () => {
     expect((await run("snapshot", "restore", "none")).code).toBe(1);
   });
 
+  it("links its console in the coverage of an address without scheme, or with a path [interfaces 2]", async () => {
+    const html = join(createTempFolder(), "coverage.html");
+    const { port, host } = new URL(api.url);
+    for (const [address, origin] of [
+      [port, `http://localhost:${port}`],
+      [`${host}/_console`, api.url],
+    ] as const) {
+      const { code, stderr } = await runCommand(["coverage", "--url", address, "--html", html]);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(readFileSync(html, "utf8")).toContain(`"${origin}/_console/s/default/`);
+    }
+  });
+
   it("controls it by scenario list, on and off, coverage and trigger [interfaces 2]", async () => {
     expect((await run("scenario", "on", "threads-delete-forbidden")).stdout).toContain(
       "threads-delete-forbidden",

@@ -73,7 +73,7 @@ interface MeasuredCoverage {
 async function fetchCoverage({ all, ...target }: Target & { all: boolean }): Promise<MeasuredCoverage> {
   if (all) return { matrix: await connectTo(target).coverage(), subject: "all sandboxes" };
   const sandbox = await openSandbox(target);
-  const consoleUrl = new URL(`/_console/s/${target.sandbox}`, target.url).href;
+  const consoleUrl = `${connectTo(target).url}/_console/s/${target.sandbox}`;
   return { matrix: await sandbox.coverage(), subject: `sandbox ${target.sandbox}`, consoleUrl };
 }
 

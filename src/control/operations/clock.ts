@@ -104,7 +104,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "clock.set",
     route: "PUT /_control/sandboxes/{name}/clock",
-    summary: "Freeze, scale or release the clock",
+    summary: "Freeze or scale the clock, or return it to real time",
     description:
       "`frozen` without `now` stops the clock at its current time. A later `now` runs the timers that become due; an earlier one is refused.",
     body: { kind: "json", schema: ClockInput },

@@ -25,7 +25,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     id: "coverage.report",
     section: "interfaces 11",
     route: "POST /_control/coverage",
-    summary: "Add another server's coverage",
+    summary: "Add the coverage that another server counted",
     body: { kind: "json", schema: CoverageMatrix },
     success: { status: 200, schema: CoverageMatrix },
     handle({ body, server }) {

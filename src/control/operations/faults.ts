@@ -92,7 +92,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.add",
     route: "POST /_control/sandboxes/{name}/faults",
-    summary: "Arm a rule; if it is armed already with the same id and content, renew its lease",
+    summary: "Add a rule; if there is one with the same id and content, renew its lease",
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
     describeChange: (_call, answer) => {
@@ -151,7 +151,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.remove",
     route: "DELETE /_control/sandboxes/{name}/faults/{id}",
-    summary: "Disarm an inline rule",
+    summary: "Remove an inline rule",
     params: RuleParams,
     kind: "scenario",
     describeChange: ({ params: { id } }) => ({ title: `The rule ${id} was disarmed.`, subject: id }),
@@ -166,7 +166,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.clear",
     route: "DELETE /_control/sandboxes/{name}/faults",
-    summary: "Disarm all inline rules; scenarios are unchanged",
+    summary: "Remove all inline rules; scenarios are unchanged",
     kind: "scenario",
     describeChange: () => ({ title: "All inline rules were disarmed." }),
     success: { status: 204 },

@@ -61,7 +61,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     id: "journal.search",
     section: "interfaces 11",
     route: "GET /_control/sandboxes/{name}/journal/search",
-    summary: "Find entries whose request or response body contains a text",
+    summary: "Find the `seq` of each entry whose request or response body contains a text",
     query: ClosedObject({
       body: OptionalText("The text, in upper or lower case; by default any"),
     }),
@@ -145,7 +145,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     id: "journal.live",
     section: "interfaces 11",
     route: "GET /_control/sandboxes/{name}/live",
-    summary: "Follow journal and history in one stream, as the console does: entries so far, then new ones",
+    summary: "Follow journal and history in one stream: entries so far, then new ones",
     headers: {
       "last-event-id": "The id of the last event received; an unknown id starts from the beginning",
     },

@@ -72,7 +72,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     id: "operations.list",
     section: "interfaces 18",
     route: "GET /_control/sandboxes/{name}/operations",
-    summary: "List own operations, of the server and of this sandbox",
+    summary: "List your own operations, the server's and this sandbox's",
     success: { status: 200, schema: OwnOperationsBody },
     handle: ({ sandbox }) => listOwnOperations(sandbox, []),
   }),

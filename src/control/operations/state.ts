@@ -133,7 +133,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "state.list",
     route: "GET /_control/sandboxes/{name}/state/{collection}",
-    summary: "List records, filtered by fields",
+    summary: "List records, filtered by fields, and by words in any field (`contains`)",
     params: CollectionParams,
     query: Type.Object(
       {

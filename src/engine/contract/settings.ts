@@ -41,7 +41,7 @@ export const Settings = Type.Object(
     rate_headers: defineSetting(
       "G07",
       StringEnum(["both", "plain", "alternative"], { default: "both" }),
-      "families of rate headers",
+      "which rate-limit headers answers have",
     ),
     out_of_range_limits: defineSetting(
       "G08",
@@ -96,7 +96,7 @@ export const Settings = Type.Object(
     csv_formulas: defineSetting(
       "G28",
       StringEnum(["keep", "escape"], { default: "keep" }),
-      "exported cells that a spreadsheet would run",
+      "exported cells that a spreadsheet would run as formulas",
     ),
     context_window: defineSetting(
       "G35",
