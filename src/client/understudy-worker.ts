@@ -59,7 +59,7 @@ const CONSOLE = new URL("_console/", worker.location.href);
 /** How long a request waits for its page, which may still be loading. */
 const PAGE_WAIT_MS = 10_000;
 
-/** The ports of pages that have started a sandbox, by client id. */
+/** The ports of pages that have started a sandbox, by client id; also of pages that are closed by now. */
 const ports = new Map<string, Port>();
 const waitingForPort = new Map<string, ((port: Port) => void)[]>();
 
@@ -81,7 +81,8 @@ worker.addEventListener(
   },
 );
 
-// Not by `postMessage`, which would be another event that the browser waits for.
+// A page that replaces this worker breaks its open answers, since the browser would wait for their ends. It cannot say so by
+// `postMessage`, which would be another event that the browser waits for.
 Object.assign(new BroadcastChannel(REPLACED), {
   onmessage: ({ data }: { data: unknown }) => data === worker.location.href && breakAnswers(),
 });
@@ -144,11 +145,17 @@ async function openConsole(event: FetchEvent): Promise<Response> {
   return new Response(page, { headers: file.headers });
 }
 
-/** The console was opened with the id of the page whose sandbox it shows; else it shows that of the page that started last. */
+/**
+ * A console shows the sandbox of the page whose id it was opened with; if that page was reloaded or closed, that of the page
+ * that was focused last.
+ */
 async function passConsoleRequest(clientId: string, request: Request): Promise<Response> {
   const { href, searchParams } = new URL((await worker.clients.get(clientId))?.url ?? "about:blank");
-  const page = searchParams.get("page") ?? [...ports.keys()].at(-1);
-  return href.startsWith(CONSOLE.href) && page !== undefined ? forwardToPage(page, request) : fetch(request);
+  if (!href.startsWith(CONSOLE.href)) return fetch(request);
+  const pages = await worker.clients.matchAll();
+  const page =
+    pages.find(({ id }) => id === searchParams.get("page")) ?? pages.find(({ id }) => ports.has(id));
+  return page === undefined ? fetch(request) : forwardToPage(page.id, request);
 }
 
 /** A page's own worker has no sandbox; its requests are answered by the page that was focused last. */

@@ -355,6 +355,25 @@ describe("a sandbox in a page", () => {
     expect(application.arrived).toEqual([]);
   });
 
+  it("opens the console of a page that is still there, after others were reloaded or closed [interfaces 17]", async () => {
+    const profile = await chromium().newContext();
+    const { page: mine } = await openPage(profile, application.origin);
+    await startInPage(mine);
+    const consoleUrl = await mine.evaluate(() => sandbox.consoleUrl);
+    await mine.reload();
+    await startInPage(mine);
+    await mine.evaluate(() => fetch("/v1/models", asDan));
+    const { page: other } = await openPage(profile, application.origin);
+    await startInPage(other);
+    await other.close();
+    for (const address of [consoleUrl, consoleUrl.replace(/\?.*$/, "")]) {
+      const { page: own } = await openPage(profile, address);
+      await see(own.getByText("/v1/models").first()).toBeVisible();
+    }
+    await profile.close();
+    expect(application.arrived).toEqual([]);
+  });
+
   it("has the same scenarios as a server [interfaces 6, 17]", async () => {
     type Listed = { name: string; file: string; active: boolean };
     const path = "/_control/sandboxes/default/scenarios";
