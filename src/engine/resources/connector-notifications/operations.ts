@@ -5,7 +5,7 @@ import type { Resource } from "../../contract/resource.ts";
 import { Id, Nullable, StringEnum, Timestamp } from "../../contract/schema.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { type Caller, MEMBER_ERRORS, requireCaller, requireMember } from "../organizations/access.ts";
-import { requireCallable } from "../webhooks/schema.ts";
+import { requireHttpUrl } from "../webhooks/schema.ts";
 import { connectorNotificationsFixture, makeNotificationConfig } from "./fixtures.ts";
 import {
   callWebhook,
@@ -100,7 +100,7 @@ const testNotification = operation({
     if (body.notification_type !== "webhook") return null;
     const url = body.url ?? findFirstAddress(world, organization_id, "webhook");
     if (url === undefined) throw invalidInput("url", null, "url is required where no webhook rule has one");
-    requireCallable(url);
+    requireHttpUrl(url);
     const notice = createTestNotice("webhook", organization_id, world);
     return callWebhook(services, { url, notice, signal });
   },

@@ -5,7 +5,7 @@ import type { Services } from "../../contract/services.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../../state/transaction.ts";
 import { sendEmail } from "../../webhooks/outbox.ts";
 import { organizations } from "../organizations/schema.ts";
-import { requireCallable } from "../webhooks/schema.ts";
+import { requireHttpUrl } from "../webhooks/schema.ts";
 import { connectorNotifications, type NotificationConfig, type NotificationRule } from "./schema.ts";
 
 /**
@@ -22,7 +22,7 @@ export function toStoredRules(rules: readonly NotificationRule[]): NotificationR
       throw invalidInput(toFieldPath(refused), rule[refused], `a rule of type ${type} has no ${refused}`);
     if (rule[required] === undefined)
       throw invalidInput(toFieldPath(required), null, `${required} is required for a rule of type ${type}`);
-    if (type === "webhook") requireCallable(url!, toFieldPath("url"));
+    if (type === "webhook") requireHttpUrl(url!, toFieldPath("url"));
     return { type, [required]: rule[required], events: [...events] };
   });
 }

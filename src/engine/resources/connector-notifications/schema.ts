@@ -13,7 +13,7 @@ const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => nam
 
 export const MAX_RULES = 100;
 
-/** `requireCallable` checks more than the pattern can. */
+/** `requireHttpUrl` checks more than the pattern can. */
 export const CallableUrl = () => Type.String({ pattern: URL_PATTERN, maxLength: 2048 });
 
 /** A webhook rule has a `url`, an email rule an `email`; `toStoredRules` removes the other (G15). */

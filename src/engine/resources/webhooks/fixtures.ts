@@ -18,7 +18,7 @@ import { EVENT_NAMES } from "../events.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { fitsStatus, WRONG_CODE } from "./rules.ts";
-import { Delivery, deliveries, requireCallable, Webhook, webhooks } from "./schema.ts";
+import { Delivery, deliveries, requireHttpUrl, Webhook, webhooks } from "./schema.ts";
 
 /** Remembers which organization the fixture names first, since the tables of a sandbox are sorted by id. */
 export const fixtureFacts = collection({
@@ -119,7 +119,7 @@ export const webhooksFixture: FixtureReader = {
   check(fixture, report) {
     for (const [position, entry] of readEntries(fixture, "webhooks", entryFormat).entries()) {
       try {
-        if (entry.url !== undefined) requireCallable(entry.url);
+        if (entry.url !== undefined) requireHttpUrl(entry.url);
       } catch (error) {
         report(["webhooks", position, "url"], (error as Error).message);
       }

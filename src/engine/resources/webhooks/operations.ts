@@ -23,7 +23,7 @@ import {
   renderCreatedWebhook,
   renderListedWebhook,
   renderWebhook,
-  requireCallable,
+  requireHttpUrl,
   setActivity,
   type Webhook,
   WebhookBody,
@@ -78,7 +78,7 @@ const createWebhook = operation({
   success: { status: 201, schema: Enveloped(CreatedWebhookBody) },
   access: requireCurrentMember,
   handle({ body: { url, events, description, active }, world }, organization_id) {
-    requireCallable(url);
+    requireHttpUrl(url);
     const webhook: Webhook = {
       webhook_id: world.createNewestFirstId("wh_"),
       organization_id,
@@ -130,7 +130,7 @@ const updateWebhook = operation({
   },
   success: { status: 200, schema: Enveloped(WebhookBody) },
   handle({ body: { url, events, description, active }, world }, webhook) {
-    if (url !== undefined) requireCallable(url);
+    if (url !== undefined) requireHttpUrl(url);
     const updated = {
       ...webhook,
       url: url ?? webhook.url,

@@ -4,21 +4,21 @@ import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { classify } from "../../webhooks/schedule.ts";
 import { cancelPending, toBody, updateRetryTimer } from "./deliveries.ts";
-import { type Delivery, deliveries, requireCallable, setActivity, type Webhook, webhooks } from "./schema.ts";
+import { type Delivery, deliveries, requireHttpUrl, setActivity, type Webhook, webhooks } from "./schema.ts";
 
 export const webhookStateRules: StateRules<Webhook> = {
   insert(tx, record) {
-    requireCallable(record.url);
+    requireHttpUrl(record.url);
     return tx.insert(webhooks, record);
   },
   update(tx, before, after) {
-    requireCallable(after.url);
+    requireHttpUrl(after.url);
     requireSameOrganization(before, after, {
       name: "deliveries",
       records: tx.index(deliveries, "newest", before.webhook_id),
     });
     const { active, inactive_because: because = "the console or a state call deactivated it" } = after;
-    // With its former activity, since `setActivity` keeps the reason of a webhook that was inactive before.
+    // `setActivity` needs the activity before: a webhook that was inactive keeps its reason.
     const updated = tx.put(webhooks, setActivity({ ...after, active: before.active }, { active, because }));
     if (before.active && !active) cancelPending(tx, after.webhook_id);
     return updated;
@@ -58,7 +58,7 @@ function store(tx: Transaction, changed: Delivery): Delivery {
   return delivery;
 }
 
-/** A 2xx answer is a success, and no other (3.3). */
+/** A 2xx answer is a success, and no other (3.3); 0 stands for no answer. */
 export function fitsStatus({ status, response_code }: Pick<Delivery, "status" | "response_code">): boolean {
   return (classify(response_code) === "success") === (status === "success");
 }

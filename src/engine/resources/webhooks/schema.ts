@@ -15,7 +15,7 @@ import {
 import { collection } from "../../state/collection.ts";
 import { EVENT_NAMES } from "../events.ts";
 
-/** An absolute http or https URL (G23); `requireCallable` checks more than the pattern. */
+/** An absolute http or https URL (G23); `requireHttpUrl` checks more than the pattern. */
 export const WebhookUrl = () =>
   Type.String({ pattern: URL_PATTERN, maxLength: 2048, examples: ["https://partner.example/hooks"] });
 
@@ -23,7 +23,7 @@ export const WebhookUrl = () =>
  * Checks beyond the URL's pattern: it must parse, and contain no credentials (G23).
  * @throws ApiError INVALID_INPUT
  */
-export function requireCallable(url: string, field = "url"): void {
+export function requireHttpUrl(url: string, field = "url"): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
     throw invalidInput(field, url, `${field} must be an absolute http or https URL`);
