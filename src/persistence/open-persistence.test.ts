@@ -45,7 +45,7 @@ async function openStored() {
     getApi: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
       storeIn: (place: string) => places.push(place),
-      fromFiles: async () => undefined,
+      fromStored: async () => undefined,
       sweep: () => {
         sweeps += 1;
       },

@@ -116,7 +116,7 @@ describe("a sandbox's image", () => {
     // The sandbox's own bytes were captured for the image. Those of a snapshot get a second reference.
     expect(Object.fromEntries(held)).toEqual({ "bytes of a": 1 });
     expect([...image.listPaths()].map(({ path }) => path)).toEqual(["/default's bytes", "/bytes of a"]);
-    expect(image.listFiles({ blobs: "others" } as unknown as SandboxValue)).toEqual({ of: "others" });
+    expect(image.toStoredUploads({ blobs: "others" } as unknown as SandboxValue)).toEqual({ of: "others" });
     image.release();
     expect(Object.fromEntries(held)).toEqual({ "default's bytes": -1, "bytes of a": 0 });
   });

@@ -113,8 +113,8 @@ export class SandboxImage implements SandboxState {
     for (const { blobs } of [this.value, ...this.snapshots.values()]) yield* this.uploads.listPaths(blobs);
   }
 
-  listFiles(value: SandboxValue): object {
-    return this.uploads.listFiles(value.blobs);
+  toStoredUploads(value: SandboxValue): object {
+    return this.uploads.toStored(value.blobs);
   }
 
   /** Releases its bytes of uploads. */

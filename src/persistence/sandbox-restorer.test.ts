@@ -36,7 +36,7 @@ function createRestorer(wall = 0) {
     fixtures: { load: (_: string | object): LoadedFixture => made.plain.source },
     getApi: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
-      async fromFiles(files: object, warn: (warning: string) => void, folder?: string) {
+      async fromStored(files: object, warn: (warning: string) => void, folder?: string) {
         from.push({ files, folder });
         warn("its bytes are gone.");
         return `from ${JSON.stringify(files)}`;

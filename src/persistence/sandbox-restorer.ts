@@ -183,7 +183,7 @@ export class SandboxRestorer {
     const world = decodeWorld({ ...facts, tables: saved.tables }, api.collections, base);
     validator.checkWorld(world, base, api);
     const warn = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
-    const blobs = await uploads.fromFiles(saved.uploads ?? {}, warn, folder);
+    const blobs = await uploads.fromStored(saved.uploads ?? {}, warn, folder);
     return { world, taken_at, windows: RateWindows.parse(saved.windows), blobs };
   }
 }

@@ -77,7 +77,7 @@ export function* listRowChanges(
   function* listValueRows(prefix: string, oldValue: SandboxValue | undefined, value: SandboxValue) {
     yield put(`${prefix}world`, "facts", toFacts(value));
     yield put(`${prefix}world`, "windows", value.windows);
-    yield put(`${prefix}world`, "uploads", after.listFiles(value));
+    yield put(`${prefix}world`, "uploads", after.toStoredUploads(value));
     for (const [name, table] of value.world.root.tables) {
       if (idFields.get(name) !== table.collection.idField) continue;
       const baseTable = after.base.tables.get(name);

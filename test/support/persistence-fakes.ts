@@ -102,7 +102,7 @@ export function createFakeUploads() {
     async sync(blobs: unknown) {
       synced.push(blobs);
     },
-    listFiles: (blobs: unknown) => ({ of: blobs }),
+    toStored: (blobs: unknown) => ({ of: blobs }),
     *listPaths(blobs: unknown) {
       if (blobs !== undefined) yield { path: `/${blobs}`, length: 1 };
     },

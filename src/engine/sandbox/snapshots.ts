@@ -28,6 +28,7 @@ export interface BlobStore {
   tryRecover(references: unknown): { captured: unknown; lostUploads: string[] };
   /** Adds a user of captured bytes, which must release them too. */
   hold(captured: unknown): void;
+  /** Replaces the sandbox's bytes. The sandbox becomes a user of the captured ones, as by `hold`. */
   restore(sandbox: object, captured: unknown): void;
   release(captured: unknown): void;
   /** The bytes on disk; shared bytes count once. */
@@ -61,9 +62,9 @@ export interface StorableUploads extends BlobStore {
   /** Stores the bytes durably. */
   sync(captured: unknown): Promise<void>;
   listPaths(captured: unknown): Iterable<{ path: string; length: number }>;
-  listFiles(captured: unknown): StoredUploads;
-  /** The inverse of `listFiles`. @param warn called with one sentence for each upload whose bytes are missing or damaged */
-  fromFiles(files: StoredUploads, warn: (warning: string) => void, folder?: string): Promise<unknown>;
+  toStored(captured: unknown): StoredUploads;
+  /** The inverse of `toStored`. @param warn called with one sentence for each upload whose bytes are missing or damaged */
+  fromStored(files: StoredUploads, warn: (warning: string) => void, folder?: string): Promise<unknown>;
   /** Removes stored bytes that no row has named since the start. */
   sweep(): void;
 }

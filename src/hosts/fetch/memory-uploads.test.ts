@@ -5,7 +5,7 @@ import { MemoryUploads } from "./memory-uploads.ts";
 it("stores no parts of an imported upload without bytes, since such a part could not be restored [interfaces 17]", async () => {
   const uploads = new MemoryUploads(100);
   const captured = await uploads.decode({ uploads: { upload_a: "" }, left_out: [] });
-  expect(uploads.listFiles(captured)).toEqual({ upload_a: { crc: 0, parts: [] } });
+  expect(uploads.toStored(captured)).toEqual({ upload_a: { crc: 0, parts: [] } });
 });
 
 it("ends a write whose upload a restore replaces, since its next bytes do not follow those restored [interfaces 17]", async () => {

@@ -107,14 +107,14 @@ export class MemoryUploads implements StorableUploads {
     return [];
   }
 
-  listFiles(captured: unknown): StoredUploads {
+  toStored(captured: unknown): StoredUploads {
     const files: StoredUploads = {};
     for (const [id, { parts, crc }] of (captured as CapturedBlobs | undefined) ?? [])
       files[id] = { crc, parts: parts.map((part) => ({ file: this.getName(part), length: part.length })) };
     return files;
   }
 
-  async fromFiles(files: StoredUploads, warn: (warning: string) => void): Promise<CapturedBlobs> {
+  async fromStored(files: StoredUploads, warn: (warning: string) => void): Promise<CapturedBlobs> {
     const captured = new Map<string, Blob>();
     for (const [id, { crc, parts }] of Object.entries(files)) {
       let blob = NO_BYTES;

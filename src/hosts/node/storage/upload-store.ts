@@ -124,7 +124,7 @@ export class UploadStore implements StorableUploads {
   }
 
   /** The names of the files with these bytes, for a store. */
-  listFiles(captured: unknown): StoredUploads {
+  toStored(captured: unknown): StoredUploads {
     const files: StoredUploads = {};
     for (const [id, { crc, parts }] of (captured as CapturedBlobs | undefined) ?? []) {
       files[id] = {
@@ -136,12 +136,12 @@ export class UploadStore implements StorableUploads {
   }
 
   /**
-   * The inverse of `listFiles`. An upload with missing or damaged bytes is left out: a client that asks how much has
+   * The inverse of `toStored`. An upload with missing or damaged bytes is left out: a client that asks how much has
    * arrived starts it again.
    * @param warn called with one sentence for each upload that is left out
    * @param folder where the files are, if not in the store's own folder
    */
-  async fromFiles(
+  async fromStored(
     files: StoredUploads,
     warn: (warning: string) => void,
     folder?: string,
