@@ -51,8 +51,10 @@ export async function readStartOptions(flags: StartFlags, opensFile = false): Pr
   const { operations, openapi } = configured;
   const options = opensFile ? { operations, openapi } : configured;
   const settings = opensFile ? undefined : configuredSettings;
-  const givenFlags = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
-  const all = { ...options, ...givenFlags, json: flags.json };
+  const givenFlags = Object.fromEntries(
+    Object.entries(flags).filter(([, value]) => value !== undefined),
+  ) as StartFlags;
+  const all = { ...options, ...givenFlags };
   const locateOption = (error: unknown) => locate(error, givenFlags);
   const startOptions = await toStartOptions(all, settings).catch((error) => {
     throw locateOption(error);

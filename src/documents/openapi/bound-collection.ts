@@ -78,7 +78,7 @@ export class BoundCollection extends PublicCollection {
     return this.fieldSchemas[field]?.["x-refers-to"] as Reference | undefined;
   }
 
-  /** The field that a request names so, or in another case; else the name. */
+  /** The field that a request names so, or in another style (`userId` for `user_id`); else the name. */
   findField(name: string): string {
     if (this.fieldNames.has(name)) return name;
     return [...this.fieldNames].find((field) => isSameName(field, name)) ?? name;
@@ -163,20 +163,24 @@ export class BoundCollection extends PublicCollection {
     return world.insert(collection, this.recordRules.complete(whole, world.random(collection.name)));
   }
 
-  /** @param replaced the fields that are removed if `changes` lacks them, unless a record needs them or only the server sets them */
-  update(call: Call, before: object, changes: JsonObject, replaced?: ReadonlyMap<string, unknown>): object {
+  /**
+   * @param bodyFields of a replacement: the fields that its body may have, none if it may have any. Those that `changes` lacks
+   * are removed, unless a record needs them or only the server sets them.
+   */
+  update(call: Call, before: object, changes: JsonObject, bodyFields?: ReadonlyMap<string, unknown>): object {
     const { world } = call;
     const fields = this.toStored(changes, world);
     const base =
-      replaced !== undefined && this.spec !== undefined
-        ? this.keepFields(before as JsonObject, replaced)
+      bodyFields !== undefined && this.spec !== undefined
+        ? this.keepFields(before as JsonObject, bodyFields)
         : before;
     const after: JsonObject = { ...base, ...fields };
     for (const field of this.instants) if (UPDATED_NAMES.test(field)) after[field] = world.now;
     for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
       return this.rules.update(world, before, after, this.toActor(call));
-    if (replaced === undefined || this.spec === undefined) return world.put(this.collection, after as object);
+    if (bodyFields === undefined || this.spec === undefined)
+      return world.put(this.collection, after as object);
     return world.put(this.collection, this.complete(after, changes, world));
   }
 
@@ -238,10 +242,10 @@ export class BoundCollection extends PublicCollection {
   }
 
   /** The fields that stay when a client replaces a record without sending them. */
-  private keepFields(record: JsonObject, replaced: ReadonlyMap<string, unknown>): JsonObject {
+  private keepFields(record: JsonObject, bodyFields: ReadonlyMap<string, unknown>): JsonObject {
     const required = this.schemas.listRequired(this.spec?.schema);
     const stays = ([name]: [string, unknown]) =>
-      this.isSetByServer(name) || required.has(name) || (replaced.size > 0 && !replaced.has(name));
+      this.isSetByServer(name) || required.has(name) || (bodyFields.size > 0 && !bodyFields.has(name));
     return Object.fromEntries(Object.entries(record).filter(stays));
   }
 

@@ -138,8 +138,8 @@ export class BoundOperation {
     this.requireOwners(call, fields);
     if (action === "replace") this.keepConditions(call, record, fields);
     const changes = this.body.toChanges(call, record, fields);
-    const replaced = action === "replace" ? this.body.fields : undefined;
-    const changed = target.update(call, record, changes, replaced);
+    const bodyFields = action === "replace" ? this.body.fields : undefined;
+    const changed = target.update(call, record, changes, bodyFields);
     const after = this.toFitting(call, { record: changed, sent: sentNames, before: record as JsonObject });
     this.emit(call, after);
     return this.present(after, call);

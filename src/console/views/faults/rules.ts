@@ -10,7 +10,7 @@ export const WIRE_WORDS = {
   drip: "response in small pieces",
 } as const;
 
-/** A rule as it was armed, to arm it again: its hits count from zero, and its lease begins again. */
+/** A rule as it was armed, to arm it again under the same id: its hits count from zero, and its lease begins again. */
 export function toDefinition({ hits: _hits, spent: _spent, lease, ...rule }: FaultRule): RuleDefinition {
   const { ttl, hits } = lease ?? {};
   return {
