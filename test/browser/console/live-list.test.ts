@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { expectAccessible, expectToFit, waitForLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { KEYS } from "../../support/harness.ts";
+import { rawRequest } from "../../support/raw-request.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -181,6 +183,24 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     expect(complaints).toEqual([]);
+  });
+
+  it("compares two entries also in null, empty lists and repeated headers [interfaces 2]", async () => {
+    for (const [note, body] of [
+      ["a", "{}"],
+      ["b", '{"description":null,"events":[]}'],
+    ] as const) {
+      const head = ["POST /webhooks HTTP/1.1", "Host: localhost", "Connection: close", `X-Note: ${note}`];
+      const type = ["X-Note: last", "Content-Type: application/json", `Content-Length: ${body.length}`];
+      await rawRequest(Number(new URL(api.url).port), [...head, ...type, `Api-Key: ${KEYS.ada}`], body);
+    }
+    const { entries } = (await control("GET", "/journal?limit=2")).body;
+    const { page } = await open(`?pin=${entries.map(({ seq }: { seq: number }) => seq).join(".")}`);
+    await page.getByRole("button", { name: "Compare the two" }).click();
+    const rows = page.getByRole("dialog").getByRole("row");
+    await see(rows.filter({ hasText: "request body.description" })).toContainText("null");
+    await see(rows.filter({ hasText: "request body.events" })).toContainText("[]");
+    await see(rows.filter({ hasText: "x-note" })).toContainText("a, last");
   });
 
   it("resizes the pane by keyboard and by dragging, and remembers its width [interfaces 2]", async () => {

@@ -80,27 +80,27 @@ function nameSide({ request }: Node): string {
 }
 
 /** Every value of an entry by name, such as `request body.name` or `response header etag`. */
-function flatten(entry: JournalEntry): Record<string, string> {
+function flatten(entry: JournalEntry): Record<string, unknown> {
   const { method, path, operation, principal, status, code, decision, request, response } = entry;
   const { query } = request;
-  const valueByName: Record<string, string> = {};
-  addValues(valueByName, "", { method, path, query, operation, principal, status, code, decision });
+  const valueByName: Record<string, unknown> = {
+    ...{ method, path, query, operation, principal, status, code, decision },
+  };
   for (const [side, { headers, body }] of Object.entries({ request, response })) {
-    for (const { name, value } of headers)
-      addValues(valueByName, `${side} header ${name.toLowerCase()}`, value);
+    for (const { name, value } of headers) {
+      const header = `${side} header ${name.toLowerCase()}`;
+      const earlier = valueByName[header];
+      valueByName[header] = earlier === undefined ? value : `${earlier}, ${value}`;
+    }
     addValues(valueByName, `${side} body`, body);
   }
   return valueByName;
 }
 
-function addValues(valueByName: Record<string, string>, name: string, value: unknown): void {
-  if (value === null || value === undefined || value === "") return;
-  if (typeof value !== "object") {
-    valueByName[name] = String(value);
-    return;
-  }
-  for (const [key, one] of Object.entries(value)) {
-    const property = name === "" ? key : `${name}.${key}`;
-    addValues(valueByName, Array.isArray(value) ? `${name}[${key}]` : property, one);
-  }
+/** Adds null, and empty objects and lists, as values too. */
+function addValues(valueByName: Record<string, unknown>, name: string, value: unknown): void {
+  const parts = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  if (parts.length === 0) valueByName[name] = value;
+  for (const [key, part] of parts)
+    addValues(valueByName, Array.isArray(value) ? `${name}[${key}]` : `${name}.${key}`, part);
 }
