@@ -90,6 +90,21 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("does not say that a selected row which the filter hides was deleted [interfaces 2]", async () => {
+    await createReceiver([200]);
+    const { delivery_id } = await trigger();
+    const path = "/v1/organizations/org_acme/knowledge/connectors/notifications/test";
+    await api.call("ada", "POST", path, { notification_type: "email" });
+    for (const [query, empty] of [
+      [`?delivery=${delivery_id}`, "No deliveries match"],
+      ["?show=outbox&email=1", "No e-mails match"],
+    ]) {
+      const { page } = await open(`${query}&find=unknown`);
+      await see(page.getByText(empty!)).toBeVisible();
+      await see(page.getByText("It may have been deleted")).toBeHidden();
+    }
+  });
+
   it("shows the payload with the signature that the receiver verified [6.3]", async () => {
     const { webhook, receiver } = await createReceiver([200]);
     const { delivery_id } = await trigger();

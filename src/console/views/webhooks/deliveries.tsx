@@ -155,7 +155,7 @@ export function Deliveries() {
         </div>
       }
       error={error ?? webhooksError}
-      kind="delivery"
+      kind={typed === "" && isComplete ? "delivery" : undefined}
       label="Deliveries"
       columns={COLUMNS}
       rows={rows}
