@@ -584,6 +584,23 @@ operations:
   });
 });
 
+it.each(["organization_id", "org_id"])(
+  "a fixed answer is refused to callers from outside the organization that its path names: %s [interfaces 18]",
+  async (parameter) => {
+    const text = document(`  /v1/at/{${parameter}}:
+    get:
+      operationId: at
+      parameters: [{ name: ${parameter}, in: path, required: true, schema: { type: string } }]
+      responses: { "200": ${json("{ type: object }")} }
+`);
+    const bindings = "openapi: ./openapi.yaml\noperations:\n  at: { answer: {}, access: member }\n";
+    const { send } = serve(text, bindings);
+    const paths = ["/v1/at/org_acme", "/v1/at/org_globex", "/v1/at/org_none"];
+    const answers = await Promise.all(paths.map((path) => send("GET", path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 403, 404]);
+  },
+);
+
 describe("placeholders in a fixed answer", () => {
   it("are replaced by the caller and by values of the request", async () => {
     const text = document(`  /v1/me:

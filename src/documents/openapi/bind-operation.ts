@@ -45,10 +45,8 @@ export function bindOperation(
     return {
       ...declaration,
       access(call: Call) {
-        const { organization_id = call.principal?.organization_id } = call.params as {
-          organization_id?: string;
-        };
-        requireRole(call, access, organization_id);
+        const { organization_id, org_id } = call.params as { organization_id?: string; org_id?: string };
+        requireRole(call, access, organization_id ?? org_id ?? call.principal?.organization_id);
       },
       handle(call: Call) {
         const value = fill(binding.answer, toValues(call));
