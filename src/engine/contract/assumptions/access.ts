@@ -7,15 +7,15 @@ export const ACCESS: AssumptionsById = {
     chosen:
       "POST /v1/auth/token exchanges an API key for an HS256 access token and a refresh token, which lives 30 days and works once at POST /v1/auth/refresh. A reset ends every token.",
     details: [
-      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A missing or invalid credential is 401; one that is not text is 422.",
+      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A missing or invalid key or token is 401; one in the body that is not text is 422.",
     ],
   },
   G02: {
     topic: "Permissions",
     chosen:
-      "A user has a role per organization (owner, admin, member) and capabilities; owners and admins have all of them. Of several credentials, api-key comes before X-API-Key before Authorization.",
+      "A user has a role per organization (owner, admin, member) and capabilities; owners and admins have all of them. Of several credentials, api-key counts before X-API-Key, and that before Authorization.",
     details: [
-      "4.3, 4.10 (in the current organization), 4.15 and 4.16 need an owner or admin. Deleting a thread needs its owner, or an owner or admin of the organization. Everything else needs a member of the path's or the resource's organization.",
+      "4.3, 4.10 (of the key's current organization), 4.15 and 4.16 need an owner or admin. Deleting a thread needs its owner, or an owner or admin of the organization. Everything else needs a member of the path's or the resource's organization.",
       "Without credentials: upload URLs (G13), shared links (G19), and the token endpoints (G01).",
     ],
   },
@@ -26,14 +26,14 @@ export const ACCESS: AssumptionsById = {
     details: [
       "4.1: a foreign session is 403 `SESSION_ACCESS_DENIED`. 4.4: anything foreign or unknown is 404 with `collection_id`. 4.5: an unknown organization is 403 like a foreign one.",
       "4.12: a user from outside gets 404 `DASHBOARD_NOT_FOUND`, a member without `report-create` 403, and a member with it 404 with `link_id` for an unknown link.",
-      "4.8 writes its codes in upper case in envelope B.",
+      "4.8 has envelope B, with codes in upper case.",
     ],
   },
   G04: {
     topic: "Order of checks",
     chosen:
       "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending (only 4.19 is billable), the operation's own rules.",
-    details: ["[The steps](../errors-and-limits.md#why-was-this-answered) have the answers."],
+    details: ["[What each step answers](../errors-and-limits.md#why-was-this-answered)."],
   },
   G05: {
     topic: "Body of a 429",
@@ -46,7 +46,7 @@ export const ACCESS: AssumptionsById = {
   },
   G06: {
     topic: "Where envelope C is used",
-    chosen: "In errors of the token endpoints, and with a setting in every 401 and 403.",
+    chosen: "In errors of the token endpoints, and, if the setting says so, in every 401 and 403.",
     details: ["Envelope C also has the `error_type`s `ValidationError` (422) and `RateLimitError` (429)."],
   },
   G07: {
@@ -63,7 +63,7 @@ export const ACCESS: AssumptionsById = {
     chosen:
       "422 INVALID_INPUT with the field and the value as sent, for ids, enumerations, page sizes, offsets and dates. Integers of 2^53 and beyond are refused everywhere.",
     details: [
-      "A field is written like `inputs[0].role`. The value of a query or form is the text sent, a JSON number is as it was written (`1e309`, `1.50`), a missing value null.",
+      "A field is written like `inputs[0].role`. As the value, details have the text sent in a query or form, a JSON number as it was written (`1e309`, `1.50`), and null for a missing value.",
       "The smallest page is 1; years are 1 to 9999. `action_type` of 4.15 is open: an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],
@@ -73,7 +73,7 @@ export const ACCESS: AssumptionsById = {
     chosen:
       "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A. Unknown body fields and query parameters are ignored, with a warning in the journal.",
     details: [
-      "An unknown path or method is in A as well, with the type `client_error`. JSON is UTF-8; another charset is 415.",
+      "An unknown path or method is answered in A as well, with the type `client_error`. JSON is UTF-8; another charset is 415.",
       "With `unknown_fields` at `reject` a 422 names the first unknown field (envelope C: in `detail`).",
     ],
   },
@@ -86,12 +86,12 @@ export const ACCESS: AssumptionsById = {
     topic: "Browsers",
     chosen: "CORS is answered for loopback origins and those configured.",
     details: [
-      "Allowed are the request headers of section 5 and of Understudy. Exposed are those of sections 8 and 9, `Retry-After`, `WWW-Authenticate`, `ETag`, `Last-Modified`, `Range`, `Content-Disposition`, `X-Provider…`, `X-PII-…` and `X-Sandbox-Decision`.",
+      "Allowed are the request headers of section 5 of the reference, and Understudy's. Exposed are those of sections 8 and 9, `Retry-After`, `WWW-Authenticate`, `ETag`, `Last-Modified`, `Range`, `Content-Disposition`, `X-Provider…`, `X-PII-…` and `X-Sandbox-Decision`.",
     ],
   },
   G32: {
     topic: "Organization of a request",
-    chosen: "The path's, else the key's current one. 4.5 changes the calling key only.",
+    chosen: "The path's, else the key's current one, which 4.5 changes for the calling key only.",
   },
   G41: {
     topic: "Challenge of a 401",

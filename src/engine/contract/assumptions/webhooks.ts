@@ -7,7 +7,7 @@ export const WEBHOOKS: AssumptionsById = {
     chosen:
       "Webhooks belong to the key's current organization; creation is 201, everything else 200; the secret is shown once.",
     details: [
-      "A URL is absolute, http or https, without credentials. Events are known ones, each listed once. A foreign webhook is 404; redelivering a success is 422 with `status`.",
+      "A URL is absolute, http or https, without credentials. Its events exist, and are listed once each. A foreign webhook is 404; redelivering a success is 422 with `status`.",
       "`last_delivery` is the latest attempt's time or null. Successes have `delivered_at`, failures `last_attempt` and `next_retry`.",
     ],
   },
@@ -17,7 +17,7 @@ export const WEBHOOKS: AssumptionsById = {
       "Each retry is due after the end of the previous attempt. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
     details: [
       "[Attempts](../webhooks.md#attempts) has failures, due times and the effects of redeliveries, 410, `active: false`, deletion and a changed URL.",
-      "An attempt made during an advance has the time at which it was due. A redelivery counts in `attempts`.",
+      "An attempt that an advance of the clock made has the time at which it was due. A redelivery counts in `attempts`.",
     ],
   },
   G25: {

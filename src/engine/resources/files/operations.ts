@@ -106,7 +106,7 @@ const registerFile = operation({
   route: "POST /v1/organizations/{organization_id}/files",
   summary: "Register a completed upload",
   description:
-    "Compares the received bytes with the announced ones. The first call creates the file object, later calls return it.",
+    "The upload must be complete, and the fields those that its URL was requested with. The first call creates the file object, later calls return it.",
   params,
   body: {
     kind: "json",
