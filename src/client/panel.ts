@@ -130,17 +130,16 @@ class UnderstudyPanel extends HtmlElement {
     close!.addEventListener("click", () => dialog!.close());
     dialog!.addEventListener("close", () => {
       iframe!.src = "about:blank";
-      void this.refresh();
+      void this.perform();
     });
     root.addEventListener("keydown", ({ key }) => {
       if (key === "Escape" && !this.parts["panel"]!.hidden && !dialog!.open) this.toggle();
     });
   }
 
-  /** Shows this sandbox. */
-  show(sandbox: PageSandbox): void {
+  setSandbox(sandbox: PageSandbox): void {
     this.sandbox = sandbox;
-    void this.perform(() => {}, { isChange: false });
+    void this.perform();
   }
 
   toggle(): void {
@@ -151,7 +150,7 @@ class UnderstudyPanel extends HtmlElement {
     if (panel!.hidden) handle!.focus();
     else {
       scenario!.focus();
-      void this.perform(() => {}, { isChange: false });
+      void this.perform();
       this.clockTimer = setInterval(() => void this.showClock().catch(() => {}), 1000);
     }
   }
@@ -160,14 +159,14 @@ class UnderstudyPanel extends HtmlElement {
     clearInterval(this.clockTimer);
   }
 
-  /** Performs a change and shows the result, or why there is none. */
-  private async perform(act: (sandbox: PageSandbox) => unknown, { isChange = true } = {}): Promise<void> {
+  /** Performs a change, if one is given, and shows the state after it, or the error. */
+  private async perform(act?: (sandbox: PageSandbox) => unknown): Promise<void> {
     const { status } = this.parts;
     try {
       this.showStatus("");
-      await act(this.sandbox!);
+      await act?.(this.sandbox!);
       await this.refresh();
-      if (isChange) this.dispatchEvent(new Event("change"));
+      if (act) this.dispatchEvent(new Event("change"));
     } catch (error) {
       this.showStatus((error as Error).message);
       status!.setAttribute("class", "failed");
@@ -245,6 +244,6 @@ export function showPanel(sandbox: PageSandbox): Panel {
   if (customElements.get(TAG) === undefined) customElements.define(TAG, UnderstudyPanel);
   const panel = document.createElement(TAG) as UnderstudyPanel;
   document.body.append(panel);
-  panel.show(sandbox);
+  panel.setSandbox(sandbox);
   return panel;
 }

@@ -101,6 +101,19 @@ describe("the panel", () => {
     expect(await page.evaluate(() => (globalThis as { changes?: number }).changes)).toBe(0);
   });
 
+  it("says why it cannot show what the console changed [interfaces 17]", async () => {
+    const errors: Error[] = [];
+    page.on("pageerror", (error) => errors.push(error));
+    await handle().click();
+    await page.getByRole("button", { name: "Open console" }).click();
+    await page.evaluate(() => {
+      sandbox.info = () => Promise.reject(new Error("The sandbox has ended."));
+    });
+    await page.getByRole("button", { name: "Close" }).click();
+    await see(page.getByRole("status")).toContainText("The sandbox has ended.");
+    expect(errors).toEqual([]);
+  });
+
   it.each([
     ["light", 360],
     ["dark", 360],
