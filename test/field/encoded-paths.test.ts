@@ -42,6 +42,7 @@ describe("a percent-encoded id in a path", () => {
     [{ path: "/v1/own/org%5Facme/members" }, "/v1/own/org_acme/members"],
     [{ path: "/v1/own/*/a@b" }, "/v1/own/org_acme/a%40b"],
     [{ path: "/v1/own/%2A" }, "/v1/own/*"],
+    [{ path: "/v1/own/{a%2Cb,c}" }, "/v1/own/a,b"],
     [{ path: "/v1/own/a%2fb" }, "/v1/own/a%2Fb"],
     [{ organization: "org_globex", path: "/v1/own/**" }, "/v1/own/org%5Fglobex"],
   ])("is decoded for rule %j and matches %s [interfaces 6]", async (match, path) => {

@@ -49,8 +49,8 @@ export function compilePathGlob(pattern: string): (path: string) => boolean {
 }
 
 /**
- * Whether a glob of request paths can match a path of a template such as `/v1/threads/{thread_id}`. A part that mixes
- * text and parameters is taken for any part. @throws GlobError
+ * Whether a glob of request paths can match a path of a template such as `/v1/threads/{thread_id}`. A part of the
+ * template that mixes text and parameters is taken for any part. @throws GlobError
  */
 export function compileTemplateGlob(pattern: string): (template: string) => boolean {
   const alternatives = readAlternatives(normalizePattern(pattern));
@@ -62,9 +62,9 @@ export function compileTemplateGlob(pattern: string): (template: string) => bool
   };
 }
 
-/** A percent-encoded star or parenthesis is the character: a backslash before it escapes what it is decoded to. */
+/** An encoded star, comma or parenthesis is decoded, and means itself; other special characters stay encoded in a path. */
 function normalizePattern(pattern: string): string {
-  return normalizePath(encodePath(pattern.replace(/%2[89a]/gi, "\\$&")));
+  return normalizePath(encodePath(pattern.replace(/%2[89ac]/gi, "\\$&")));
 }
 
 function readAlternatives(pattern: string): Part[][] {
