@@ -188,6 +188,17 @@ describe("a world", () => {
     world.close();
   });
 
+  it("does not advance if it is stopped while the advance waits for running work [interfaces 4]", async () => {
+    const { world } = makeWorld();
+    let endWork = () => {};
+    world.track(new Promise<void>((resolve) => (endWork = resolve)));
+    const advance = world.advance((now) => now + 3000);
+    await new Promise(setImmediate);
+    world.stopAdvance();
+    endWork();
+    expect([await advance, world.epochNow()]).toEqual([[], START]);
+  });
+
   it("runs a timer once if it is run early when it is due already [interfaces 4]", async () => {
     let runs = 0;
     const { world, pass } = makeWorld({ timerHandlers: { expiry: () => void runs++ } }, "real");

@@ -116,7 +116,10 @@ export class World implements ObservedWorld {
     if (names.length > 0) this.root = { ...this.root, tables: this.root.tables.without(names) };
   }
 
-  /** Runs the timers that became due, also those due at the very instant of a frozen clock (a job that takes no time). */
+  /**
+   * Runs the timers that became due, also those due at the very instant of a frozen clock (a job that takes no time).
+   * During an advance, which pins the clock and runs them itself, it does nothing.
+   */
   catchUp(): void {
     if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.pinned !== undefined || this.isClosed) return;
     while (this.nextDue <= this.epochNow() && this.runTimer(undefined) !== undefined);
@@ -249,6 +252,7 @@ export class World implements ObservedWorld {
   }
 
   private async advanceTo(target: AdvanceTarget, source: unknown): Promise<RanTimer[]> {
+    this.isStopped = false;
     this.catchUp();
     await this.whenSettled();
     const { generation } = this;
@@ -256,7 +260,6 @@ export class World implements ObservedWorld {
     const end = getEndOfAdvance(target, now, this.nextDue);
     const ran = new Set<RanTimer>();
     let steps = 0;
-    this.isStopped = false;
     this.clock = { ...this.clock, pinned: now };
     try {
       while (this.nextDue <= end && !this.isClosed && !this.isStopped) {
