@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { CLIENT_CHECK_NAMES } from "../../src/engine/faults/rule-document.ts";
 import { CLIENT_CHECKS } from "../../src/tools/client-test/checks/index.ts";
+import { gradeClient } from "../../src/tools/client-test/grade-client.ts";
 import type { Flaws } from "./client.ts";
 import {
   create,
@@ -210,6 +211,18 @@ describe("a client that cannot be graded", () => {
     expect((await sandbox.faults.list()).items).toMatchObject([{ id: "mine" }]);
     await sandbox.delete();
   });
+});
+
+it("rules are removed if a run cannot be prepared [interfaces 21]", async () => {
+  const sandbox = await server.sandbox();
+  const configure = async (settings: object) => {
+    if ((await sandbox.faults.list()).items.length > 0) throw new Error("refused");
+    return sandbox.configure(settings);
+  };
+  const failing = Object.assign(Object.create(sandbox), { configure });
+  await expect(gradeClient(failing, (signal) => work(sandbox, {}, signal))).rejects.toThrow("refused");
+  expect((await sandbox.faults.list()).items).toEqual([]);
+  await sandbox.delete();
 });
 
 describe("a client that makes many requests", () => {

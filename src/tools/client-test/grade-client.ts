@@ -211,15 +211,15 @@ class ClientRunner {
       id: `${RULE_PREFIX}${index + 1}`,
       lease: { ttl: LEASE_MS },
     }));
-    for (const rule of armedRules) await sandbox.faults.add(rule);
     const renewal = setInterval(() => {
       // A rule that is used up is refused.
       for (const rule of armedRules) sandbox.faults.add(rule).catch(() => {});
     }, RENEW_MS);
     const journal_limit = Math.max(JOURNAL_LIMIT, before.settings.journal_limit);
     const settings = { ...stage.settings, journal_limit };
-    await sandbox.configure(settings);
     try {
+      for (const rule of armedRules) await sandbox.faults.add(rule);
+      await sandbox.configure(settings);
       await sandbox.journal.clear();
       return await this.read(stage, await this.runOnce());
     } finally {
