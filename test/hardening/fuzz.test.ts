@@ -8,7 +8,7 @@ import { type FuzzedRequest, generateRequests, type Prepared } from "../support/
 import { type Api, startReference } from "../support/harness.ts";
 import { AnswerValidator, type CheckedAnswer } from "../support/openapi/answer-validator.ts";
 
-/** quality 2.3 requires 10,000: `FUZZ_RUNS=10000 npx vitest run test/hardening/fuzz.test.ts`. */
+/** For more (quality 2.3): `FUZZ_RUNS=10000 npx vitest run test/hardening/fuzz.test.ts`. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20260315);
 const OPERATIONS = API.operations;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
 
-/** quality 2.5 requires 500: `REPARENT_ROUNDS=500 npx vitest run test/hardening/reparents.test.ts`. */
+/** For more (quality 2.5): `REPARENT_ROUNDS=500 npx vitest run test/hardening/reparents.test.ts`. */
 const ROUNDS = Number(process.env["REPARENT_ROUNDS"] ?? 50);
 const AT_ONCE = 20;
 const DEPARTMENTS = ["dept_eng", "dept_ops", "dept_platform", "dept_infra", "dept_ml", "dept_archive"];
