@@ -1940,6 +1940,7 @@ export interface Triggered {
     delivery_id: string;
     event: string;
     status: "success" | "failed";
+    /** 0: no answer */
     response_code: number;
     attempts: number;
     delivered_at?: string;
@@ -1963,6 +1964,7 @@ export interface ListedDelivery {
   delivery_id: string;
   event: string;
   status: "success" | "failed";
+  /** 0: no answer */
   response_code: number;
   attempts: number;
   delivered_at?: string;
@@ -1981,6 +1983,7 @@ export interface DeliveryDetail {
   delivery_id: string;
   event: string;
   status: "success" | "failed";
+  /** 0: no answer */
   response_code: number;
   attempts: number;
   delivered_at?: string;
@@ -2834,6 +2837,7 @@ export interface ShownRecords {
       | "invoice.failed"
       | "webhook.test";
     status: "success" | "failed";
+    /** 0: no answer */
     response_code: number;
     attempts: number;
     /** Attempts without redeliveries */

@@ -32,7 +32,7 @@ interface Call {
 }
 
 /** `$ref` names one that operations share. */
-type Answer = Content & { $ref?: string; "x-error-codes"?: string[] };
+type Answer = Content & { $ref?: string; "x-error-codes"?: string[]; description: string };
 
 /** Codes of every operation, which only the head of the page lists. */
 const COMMON_CODES = new Set([
@@ -64,16 +64,18 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
   });
   return `# The API
 
-Every operation of the emulated API, generated from the [OpenAPI document](openapi.json), which has every detail.
-Scenarios, journal and coverage use the same operation ids.
+Every operation of the service that Understudy emulates. [Getting started](getting-started.md) has a first request, the [OpenAPI
+document](openapi.json), which this page is generated from, every detail.
 
-- A summary ends with links to its section of the [reference](reference/service-api.md) and to our [assumptions](reference/assumptions.md).
-- Fields: \`*\` is required; no type means text; \`org_…\` is an id with this prefix; "date" is an ISO 8601 date (the whole UTC day)
-  or date-time; \`{…}\` is an object.
+- A summary ends with links to the service's [reference](reference/service-api.md) (\`4.5\`), and to [what Understudy
+  does](reference/assumptions.md) where the reference is silent (\`G03\`).
+- A [sandbox](sandboxes-and-time.md) is an isolated world with its own clock and [settings](sandboxes-and-time.md#settings).
+- Fields: \`*\` is required; no type means text; \`org_…\` is an id with this prefix; "instant" is an ISO 8601 date-time, "date" also a
+  date alone (the whole UTC day); \`{…}\` is an object.
 - Path parameters: ${describePathParameters(calls.map(({ call }) => call))}.
-- Every operation also answers 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\` and 429 \`RATE_LIMIT_EXCEEDED\`, unless it says
-  "never"; a body can be 400 \`INVALID_JSON\`, 413 \`PAYLOAD_TOO_LARGE\` or 415 \`UNSUPPORTED_MEDIA_TYPE\`, and anything 500
-  \`INTERNAL_ERROR\`. [Errors and limits](errors-and-limits.md) explains them.
+- Every operation can also answer 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\` and 429 \`RATE_LIMIT_EXCEEDED\`, unless it says
+  "never", and 500 \`INTERNAL_ERROR\`; an operation with a body also 400 \`INVALID_JSON\`, 413 \`PAYLOAD_TOO_LARGE\` and 415
+  \`UNSUPPORTED_MEDIA_TYPE\`. [Errors and limits](errors-and-limits.md) explains them.
 
 ${sections.join("\n")}
 ## Records
@@ -164,6 +166,8 @@ function joinItems(items: readonly string[]): string {
 }
 
 function renderAnswers({ responses }: Call): string {
+  const isOnlySuccess =
+    Object.values(responses).filter((one) => one["x-error-codes"] === undefined).length === 1;
   const lines = Object.entries(responses).flatMap(([status, answer]) => {
     const codes = answer["x-error-codes"]?.filter(
       (code) => !COMMON_CODES.has(code) && !USUAL_CODES.includes(code),
@@ -173,7 +177,12 @@ function renderAnswers({ responses }: Call): string {
     const bodies = Object.entries(answer.content ?? {}).map(([type, { schema = {} }]) =>
       type === "application/json" ? describeType(schema) : `\`${type}\``,
     );
-    return bodies.length === 0 ? status : `${status} ${[...new Set(bodies)].join(" or ")}`;
+    const { description } = answer;
+    const when =
+      isOnlySuccess || description === "Success"
+        ? ""
+        : `(${description[0]!.toLowerCase()}${description.slice(1)})`;
+    return [status, [...new Set(bodies)].join(" or "), when].filter((part) => part !== "").join(" ");
   });
   const answeredCodes = new Set(Object.values(responses).flatMap((answer) => answer["x-error-codes"] ?? []));
   const never = USUAL_CODES.filter((code) => !answeredCodes.has(code)).map((code) => `\`${code}\``);

@@ -44,7 +44,12 @@ function describeText(schema: JsonSchema): string {
   if (schema.format !== undefined) return schema.format;
   // The pattern of an id such as `usr_ada`, or of several kinds: `(usr|org)`.
   const [, kind] = /^\^(.+)_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(schema.pattern ?? "") ?? [];
-  if (kind !== undefined) return quote(`${kind.replace(/^\((.*)\)$/, "$1")}_…`);
+  if (kind !== undefined)
+    return kind
+      .replace(/^\((.*)\)$/, "$1")
+      .split("|")
+      .map((one) => quote(`${one}_…`))
+      .join(" or ");
   const patternText = schema.pattern === undefined ? "" : ` like ${quote(schema.pattern)}`;
   return `text${patternText}${describeBounds(schema.minLength, schema.maxLength, "characters")}${describeDefault(schema)}`;
 }

@@ -249,8 +249,10 @@ const KINDS: Partial<Record<ErrorCode, ProblemKind>> = {
 function toApiProblem(error: ApiError): Problem {
   const kind = KINDS[error.code];
   const { details, system_message, code, headers } = error;
-  if (kind !== undefined) return new Problem(kind, { detail: system_message, extension: { code }, headers });
-  const { field } = details;
+  const { field, limit_bytes } = details;
+  const detail =
+    limit_bytes === undefined ? system_message : `The body may have at most ${limit_bytes} bytes.`;
+  if (kind !== undefined) return new Problem(kind, { detail, extension: { code }, headers });
   const [name, value] =
     typeof field === "string" ? [field, details["value"]] : (Object.entries(details)[0] ?? ["body", null]);
   return new Problem("invalid-input", {

@@ -96,6 +96,11 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     ],
     [
       2,
+      "deliveries redeliver del_ok",
+      '<ids> "del_ok" was delivered; `again: true` (--again) sends it again.',
+    ],
+    [
+      2,
       "journal --operation zz",
       'operation "zz" matches no operation of the emulated API; `understudy openapi` has them all.',
     ],

@@ -394,3 +394,9 @@ it("every answer of the control API, refusals too, forbids browsers to guess its
     expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
   }
 });
+
+it("a body that is too large for the control API is refused with the limit [interfaces 4]", async () => {
+  const name = "x".repeat(16 * 1024 * 1024);
+  const { status, body } = await api.call(undefined, "POST", "/_control/sandboxes", { name });
+  expect([status, body.detail]).toEqual([413, "The body may have at most 16777216 bytes."]);
+});

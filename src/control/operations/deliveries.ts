@@ -81,11 +81,7 @@ function listDeliveriesToRedeliver(
     const delivery = tx.get(deliveries, id);
     if (delivery === undefined) throw unknownWord("delivery", `ids[${i}]`, id, listKnownIds(tx));
     if (delivery.status === "success" && again !== true)
-      throw unprocessable(
-        `ids[${i}]`,
-        id,
-        "was delivered; send it again with `again`, or name one that failed",
-      );
+      throw unprocessable(`ids[${i}]`, id, `"${id}" was delivered; \`again: true\` (--again) sends it again`);
     return delivery;
   });
   return [...new Set(chosen)];

@@ -95,7 +95,8 @@ const listAuthConfigs = operation({
   assumed: { envelope: "G02" },
   route: "GET /v1/admin/connector/auth-configs",
   summary: "List the auth configurations of connectors",
-  description: "Those of the key's current organization, newest first. Allowed to its owners and admins.",
+  description:
+    "Those of the key's current organization, newest first. Allowed to the organization's owners and admins.",
   errors: ["INSUFFICIENT_PERMISSIONS", ...CURRENT_MEMBER_ERRORS],
   success: {
     status: 200,

@@ -210,7 +210,7 @@ const ERROR_SCHEMAS: JsonObject = {
   },
   ErrorC: {
     type: "object",
-    description: "For token exchange; for every 401 and 403 with `auth_errors: guide`",
+    description: "For token exchange; for every 401 and 403 if the setting `auth_errors` is `guide`",
     required: ["detail", "status_code", "error_type"],
     properties: { detail: text, status_code: { type: "integer" }, error_type: text },
   },

@@ -24,7 +24,7 @@ const createToken = operation({
   route: "POST /v1/auth/token",
   summary: "Exchange an API key for an access token",
   description:
-    "The API key is in the body or in a header (`api-key`, `X-API-Key` or `Authorization`); the body wins, so a header may still have an old token.",
+    "The API key is in the body or in a header (`api-key`, `X-API-Key` or `Authorization`); if the body has one, headers are ignored.",
   body: {
     kind: "json",
     optional: true,

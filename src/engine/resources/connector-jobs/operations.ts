@@ -112,7 +112,7 @@ const triggerConnectorJob = operation({
   route: `POST ${BASE}`,
   summary: "Trigger a connector job",
   description:
-    "The job runs as long as the setting `connector_job_seconds` says at that moment, unless it fails (G34); a reset syncs everything again. One job of a type runs per connection.",
+    "The job takes `connector_job_seconds`, a setting; some jobs fail earlier. A `reset` syncs everything again. 422 if the connection's previous job of the type still runs.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: {
     kind: "json",
@@ -148,7 +148,7 @@ const cancelConnectorJob = operation({
   assumed: { endpoint: "G14", specified: ["status"] },
   route: `POST ${BASE}/{job_id}/cancel`,
   summary: "Cancel a running connector job",
-  description: "What it has synced so far stays.",
+  description: "What it has synced so far stays. 422 if the job does not run.",
   params: JobParams,
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"],
   success: { status: 204 },

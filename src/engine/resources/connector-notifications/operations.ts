@@ -77,7 +77,7 @@ const testNotification = operation({
   route: `POST ${BASE}/test`,
   summary: "Send a test notification",
   description:
-    "A webhook is called once: the URL given, else that of the first webhook rule. An e-mail to the address of the first e-mail rule, else to the caller, lands in the sandbox's outbox.",
+    "A webhook is called once: the URL given, else that of the first webhook rule. An e-mail (to the address of the first e-mail rule, else to the caller) is not sent, but listed by `GET …/outbox` of the control API.",
   body: {
     kind: "json",
     schema: Type.Object({

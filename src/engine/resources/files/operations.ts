@@ -115,7 +115,7 @@ const registerFile = operation({
   errors: MEMBER_ERRORS,
   success: [
     { status: 201, schema: FileBody },
-    { status: 200, schema: FileBody, description: "The upload is registered already." },
+    { status: 200, schema: FileBody, description: "The upload is registered already" },
   ],
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare({ params, body, world }, _organization, io) {

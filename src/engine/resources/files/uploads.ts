@@ -55,7 +55,7 @@ const UPLOAD_PATH = "/upload/storage/v1/b/{bucket}/o";
 const params = Type.Object({ bucket: Type.String({ minLength: 1, examples: [BUCKET] }) });
 const query = Type.Object({
   upload_id: Type.String({ minLength: 1, description: "The token, in place of credentials" }),
-  uploadType: Type.Optional(Type.String()),
+  uploadType: Type.Optional(Type.String({ description: "As in the upload URL; not evaluated" })),
 });
 
 /** The token in the query identifies an upload; the path does not. */
@@ -63,7 +63,7 @@ const UNKNOWN_UPLOAD = { code: "RESOURCE_NOT_FOUND", details: ["upload_id"] } as
 
 /** The digests of an upload, on its last request. */
 export const DIGEST_HEADERS = {
-  "x-goog-hash": "`crc32c=…` and `md5=…` of all bytes, in base64; another digest is 400",
+  "x-goog-hash": "`crc32c=…` and `md5=…` of all bytes, in base64; 400 if they do not match",
   "content-md5": "The MD5 of all bytes, in base64",
 };
 
@@ -102,11 +102,11 @@ export const putUpload = operation({
   credentials: false,
   errors: [UNKNOWN_UPLOAD, "INVALID_DIGEST", "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
   success: [
-    { status: 200, schema: StoredObject, description: "All bytes are there." },
+    { status: 200, schema: StoredObject, description: "All bytes are there" },
     {
       status: 308,
       headers: ["Range"],
-      description: "Not complete; Range has the stored bytes, if there are any.",
+      description: "Not complete; `Range` has the stored bytes, if there are any",
     },
   ],
   access: requireUpload,

@@ -23,7 +23,9 @@ const messageFields = {
     ]),
   ),
   texts: Type.Optional(
-    Type.Array(Type.Object({ text: Type.String() }), { description: "The shorter form of the API overview" }),
+    Type.Array(Type.Object({ text: Type.String() }), {
+      description: "The shorter form, instead of `content`",
+    }),
   ),
   files: Type.Optional(Type.Array(Type.Object({ file_id: Id("file_") }), { maxItems: MAX_MESSAGE_FILES })),
 };

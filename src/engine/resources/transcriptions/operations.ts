@@ -33,7 +33,7 @@ import {
 const BASE = "/v1/audio/transcribe/{transcription_id}";
 const TranscriptionParams = Type.Object({ transcription_id: Id("trans_") });
 const HEADERS = ["ETag", "Last-Modified", "Cache-Control", "X-PII-Redacted", "X-PII-Policies"];
-const NOT_MODIFIED = { status: 304, headers: HEADERS, description: "The client has this representation" };
+const NOT_MODIFIED = { status: 304, headers: HEADERS, description: "Unchanged" };
 
 const Metadata = Type.Object(
   {

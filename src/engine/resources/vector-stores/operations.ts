@@ -56,7 +56,11 @@ const attachFile = operation({
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND", { code: "RESOURCE_NOT_FOUND", details: ["file_id"] }],
   success: [
     { status: 202, schema: ProcessingStatus },
-    { status: 200, schema: ProcessingStatus, description: "The file is in the store and is not restarted." },
+    {
+      status: 200,
+      schema: ProcessingStatus,
+      description: "The file was there already, and its processing goes on",
+    },
   ],
   access(call) {
     const { organization_id, store_id } = call.params;

@@ -118,7 +118,7 @@ const updateWebhook = operation({
   route: "PUT /webhooks/{webhook_id}",
   summary: "Change a webhook",
   description:
-    "Changes only the given fields. Setting it inactive cancels its pending retries; later retries use the new URL.",
+    "Changes only the given fields. A new `url` applies to retries that follow; `active: false` cancels pending retries.",
   body: {
     kind: "json",
     schema: Type.Object({
