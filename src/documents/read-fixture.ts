@@ -70,8 +70,8 @@ function describeUnknownName(fixture: string, names: readonly string[]): NotFoun
 const MAX_CHAIN_LENGTH = 20;
 
 /**
- * Enough for some ten thousand written records; a document that tries to exhaust the reader is refused after about a
- * second.
+ * For YAML: enough for some ten thousand written records. A document that tries to exhaust the reader is refused after
+ * about a second.
  */
 const LIMITS: DocumentLimits = { ...DEFAULT_LIMITS, maxBytes: OWN_FILE_LIMITS.maxBytes };
 /** Characters from which on a JSON file is read by the platform, a hundred times faster than by the YAML reader. */

@@ -21,7 +21,7 @@ export const DEFAULT_LIMITS: DocumentLimits = {
   maxScalar: 1_000_000,
 };
 
-/** For files that the user names on the command line: allows large worlds, but still has bounds. */
+/** For OpenAPI documents and large JSON fixtures that the user names on the command line: still has bounds. */
 export const OWN_FILE_LIMITS: DocumentLimits = {
   ...DEFAULT_LIMITS,
   maxBytes: 64 * 1024 * 1024,
