@@ -2,7 +2,7 @@ import { isJsonObject } from "../engine/contract/schema.ts";
 import { findNearest, tryParseJson } from "../engine/contract/text.ts";
 import { checkJsonText } from "../engine/documents/check-json.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
-import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
+import { DEFAULT_LIMITS, type DocumentLimits, LARGE_LIMITS } from "../engine/documents/document-limits.ts";
 import { type LayeredDocument, mergeLayers } from "../engine/documents/merge-documents.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
 import {
@@ -73,7 +73,7 @@ const MAX_CHAIN_LENGTH = 20;
  * For YAML: enough for some ten thousand written records. A document that tries to exhaust the reader is refused after
  * about a second.
  */
-const LIMITS: DocumentLimits = { ...DEFAULT_LIMITS, maxBytes: OWN_FILE_LIMITS.maxBytes };
+const LIMITS: DocumentLimits = { ...DEFAULT_LIMITS, maxBytes: LARGE_LIMITS.maxBytes };
 /** Characters from which on a JSON file is read by the platform, a hundred times faster than by the YAML reader. */
 const LARGE_JSON = 256 * 1024;
 
@@ -156,7 +156,7 @@ function readLayer(file: string, { cwd, trustBuild, warn }: FixtureReadOptions):
   const { text, version } = readFileText(file, {
     displayName,
     noun: "a fixture",
-    maxBytes: OWN_FILE_LIMITS.maxBytes,
+    maxBytes: LARGE_LIMITS.maxBytes,
   });
   const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.findBuiltValue(file, text);
   if (value !== undefined)
@@ -179,7 +179,7 @@ function readLargeJson(file: string, text: string, displayName: string): UserDoc
   if (value === undefined) return undefined;
   checkJsonText(text, { file: displayName, exactNumbers: true });
   // Throws if the value exceeds the limits.
-  createInlineDocument(value, { file: displayName, limits: OWN_FILE_LIMITS });
+  createInlineDocument(value, { file: displayName, limits: LARGE_LIMITS });
   return locateLazily(text, displayName, value);
 }
 
@@ -190,7 +190,7 @@ function locateLazily(text: string, file: string, value: unknown): UserDocument 
     try {
       parsedDocument ??= readDocument(text, { file, limits: LIMITS });
     } catch {
-      parsedDocument = createInlineDocument(value, { file, limits: OWN_FILE_LIMITS });
+      parsedDocument = createInlineDocument(value, { file, limits: LARGE_LIMITS });
     }
     return parsedDocument;
   };

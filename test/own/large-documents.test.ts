@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
 import { writeLargeDocument } from "../support/own/large-document.ts";
 import { serveDocument } from "../support/own/serve-document.ts";
 
@@ -34,6 +35,17 @@ it("five hundred operations with recursive schemas, discriminators and nullable 
     expect([wrong.status, wrong.body.message]).toEqual([422, 'source.last4 must match pattern "^\\d{4}$"']);
   }
   await understudy.close();
+});
+
+it("a document given as an object may be as large and as deep as a file of it [interfaces 18]", async () => {
+  let example: object = Array.from({ length: 210_000 }, () => 0);
+  for (let depth = 0; depth < 100; depth++) example = { inner: example };
+  const answer = { description: "Tags", content: { "application/json": { example } } };
+  const get = { operationId: "listTags", responses: { "200": answer } };
+  const openapi = { openapi: "3.1.0", info: { title: "Tags", version: "1" }, paths: { "/v1/tags": { get } } };
+  const sandbox = await createSandbox({ openapi: [openapi] });
+  expect((await sandbox.fetch("/v1/tags")).status).toBe(200);
+  await sandbox.close();
 });
 
 it("a server without documents loads none of their code [quality 1]", () => {

@@ -4,13 +4,13 @@ import { tryParseJson } from "../../engine/contract/text.ts";
 import { checkJsonText } from "../../engine/documents/check-json.ts";
 import { normalizeText } from "../../engine/documents/decode-text.ts";
 import { documentError, NO_POSITION, type Position } from "../../engine/documents/document-error.ts";
-import { OWN_FILE_LIMITS } from "../../engine/documents/document-limits.ts";
+import { LARGE_LIMITS } from "../../engine/documents/document-limits.ts";
 import { findForeignText, mayMisreadSpaces } from "../../engine/documents/misread-text.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { Positions } from "./positions.ts";
 
-const LIMITS = { ...OWN_FILE_LIMITS, maxDepth: 200 };
+export const OPENAPI_LIMITS = { ...LARGE_LIMITS, maxDepth: 200 };
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 
 /**
@@ -20,8 +20,8 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
  */
 export function openDocument(text: string, file: string): UserDocument {
   const content = normalizeText(text);
-  const readSlowly = () => readDocument(content, { file, limits: LIMITS, allowsAnyKey: true });
-  if (content.length > LIMITS.maxBytes) return readSlowly();
+  const readSlowly = () => readDocument(content, { file, limits: OPENAPI_LIMITS, allowsAnyKey: true });
+  if (content.length > OPENAPI_LIMITS.maxBytes) return readSlowly();
   // A flow map of YAML begins like JSON.
   const json = content.trimStart().startsWith("{") ? tryParseJson(content) : undefined;
   if (json !== undefined) checkJsonText(content, { file, exactNumbers: false });
@@ -30,7 +30,7 @@ export function openDocument(text: string, file: string): UserDocument {
   if (value === undefined) return readSlowly();
   try {
     // The same limits as `readDocument`, also for texts that expand by their aliases.
-    createInlineDocument(value, { file, limits: LIMITS, allowsAnyKey: true });
+    createInlineDocument(value, { file, limits: OPENAPI_LIMITS, allowsAnyKey: true });
   } catch (error) {
     // The slower reader knows the place.
     readSlowly();
@@ -55,7 +55,7 @@ export function openDocument(text: string, file: string): UserDocument {
 /** Undefined for a text that is broken or empty. */
 function parseYaml(text: string): unknown {
   try {
-    return load(text, { schema: SCHEMA, maxDepth: LIMITS.maxDepth }) ?? undefined;
+    return load(text, { schema: SCHEMA, maxDepth: OPENAPI_LIMITS.maxDepth }) ?? undefined;
   } catch {
     return undefined;
   }

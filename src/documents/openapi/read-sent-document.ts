@@ -4,7 +4,7 @@ import { documentError, NO_POSITION } from "../../engine/documents/document-erro
 import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { joinResources, type OperationSource } from "../../engine/own/join.ts";
-import { openDocument } from "./open-document.ts";
+import { OPENAPI_LIMITS, openDocument } from "./open-document.ts";
 import { toOperationSource } from "./openapi-source.ts";
 
 /**
@@ -27,7 +27,7 @@ export function readSentDocument({ openapi, bindings }: OperationDocuments): Ope
   const document =
     typeof openapi === "string"
       ? openDocument(openapi, "openapi")
-      : createInlineDocument(openapi, { file: "openapi", allowsAnyKey: true });
+      : createInlineDocument(openapi, { file: "openapi", limits: OPENAPI_LIMITS, allowsAnyKey: true });
   const sentBindings = bindings === undefined ? undefined : readSentBindings(bindings);
   return toOperationSource({ document, bindings: sentBindings }, document.file);
 }

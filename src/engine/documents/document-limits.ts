@@ -21,8 +21,8 @@ export const DEFAULT_LIMITS: DocumentLimits = {
   maxScalar: 1_000_000,
 };
 
-/** For OpenAPI documents and large JSON fixtures that the user names on the command line: still has bounds. */
-export const OWN_FILE_LIMITS: DocumentLimits = {
+/** For OpenAPI documents, and for large fixtures in JSON. */
+export const LARGE_LIMITS: DocumentLimits = {
   ...DEFAULT_LIMITS,
   maxBytes: 64 * 1024 * 1024,
   maxTokens: 8_000_000,

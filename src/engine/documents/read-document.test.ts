@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { stringify } from "yaml";
 import { BOMBS } from "../../../test/support/bomb-corpus.ts";
 import { DocumentError } from "./document-error.ts";
-import { OWN_FILE_LIMITS } from "./document-limits.ts";
+import { LARGE_LIMITS } from "./document-limits.ts";
 import { readDocument } from "./read-document.ts";
 import { createInlineDocument, locateProblem, throwProblems } from "./user-document.ts";
 
@@ -229,7 +229,7 @@ describe("a document", () => {
   it("is read up to the given limits, which are wider for a user's own file [interfaces 5]", () => {
     const large = Array.from({ length: 30_000 }, (_, index) => `- { id: dept_${index} }`).join("\n");
     expect(readFailure(large).message).toMatch(/^the document is too large/);
-    expect(readDocument(large, { file: "own.yaml", limits: OWN_FILE_LIMITS }).value).toHaveLength(30_000);
+    expect(readDocument(large, { file: "own.yaml", limits: LARGE_LIMITS }).value).toHaveLength(30_000);
     expect(() => readDocument("abc", { file: "a.yaml", limits: { maxBytes: 2 } })).toThrow(
       "larger than 2 bytes",
     );
