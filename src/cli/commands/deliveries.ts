@@ -40,10 +40,7 @@ const redeliver = sandboxCommand({
     "all-failed": flag("All failed deliveries"),
     since: text("With --all-failed: only events since this time on the sandbox's clock"),
     webhook: text("With --all-failed: only this webhook's, by its id"),
-    again: {
-      type: "boolean",
-      describe: "With ids: also redeliver those that succeeded, as if their answer was lost",
-    },
+    again: flag("With ids: also redeliver those that succeeded, as if their answer was lost"),
   },
   check({ ids, "all-failed": all, since, webhook, again }) {
     if (ids.length === 0 && !all) throw new UsageError("name the deliveries, or use --all-failed");
@@ -54,15 +51,16 @@ const redeliver = sandboxCommand({
   },
   toOptionName: (field) => (field.startsWith("ids[") ? "<ids>" : undefined),
   async run({ ids, "all-failed": all, since, webhook, again }, sandbox) {
-    const selection = all ? { all_failed: true as const } : { ids };
-    const page = await sandbox.deliveries.redeliver({ ...selection, since, webhook, again });
-    const { items, total } = page;
+    const selection = all ? { all_failed: true as const, since, webhook } : { ids, again };
+    const page = await sandbox.deliveries.redeliver(selection);
+    const { items } = page;
     // A delivery that succeeded before keeps its status if it now fails again, so its latest attempt decides.
     const results = again ? await readLatestAttempts(sandbox, items) : items;
     const failed = results.filter(({ status }) => status === "failed").length;
     const shown = items.map((one, i) => ({ ...one, why: results[i]!.why }));
-    const text = `${formatList(shown, total)}\n\n${total - failed} of ${total} were delivered.`;
-    return { value: page, text: total === 0 ? "No failed deliveries." : text, failed: failed > 0 };
+    const count = items.length;
+    const text = `${formatList(shown, count)}\n\n${count - failed} of ${count} were delivered.`;
+    return { value: page, text: count === 0 ? "No failed deliveries." : text, failed: failed > 0 };
   },
 });
 
