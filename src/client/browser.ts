@@ -16,7 +16,7 @@ export interface StartOptions extends PageStart {
   worker?: string;
   /** Whether the worker also stores the page's own files, so that the page opens without a network. */
   offline?: boolean;
-  /** The user as whom requests are sent; see `actAs`. */
+  /** The user as whom requests are sent; without one, they keep their own credentials (`actAs`). */
   user?: string;
 }
 

@@ -14,13 +14,14 @@ export interface Mount {
    * pages hold no secret). `open`: anyone, as for receivers, which represent a partner's endpoint.
    */
   access: "token" | "source" | "open";
+  /** `path` includes the prefix, but no query. */
   handle: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
 }
 
 interface GuardOptions {
   /** Names, or names with a port, that Host and Origin may have in addition to loopback (`--allow-host`). */
   allowHosts?: readonly string[] | undefined;
-  /** Host and port of the server's public URL, which is allowed too. */
+  /** The server's public URL, whose host and port are allowed too. */
   publicUrl?: string | undefined;
   /** Required in shared mode (interfaces.md 7); undefined in local mode. */
   token: string | undefined;

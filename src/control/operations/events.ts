@@ -105,7 +105,7 @@ function createEvent(
 ) {
   const event = requireEvent(trigger.event, api);
   const subject = trigger.for === undefined ? undefined : requireSubject(tx, event, trigger.for);
-  const [subjectOrganization] = subject === undefined ? [] : event.about.listRecipients(subject, tx);
+  const [subjectOrganization] = subject === undefined ? [] : event.about.listOrganizations(subject, tx);
   const organization_id = requireOrganization(tx, trigger.organization ?? subjectOrganization);
   const data =
     subject === undefined

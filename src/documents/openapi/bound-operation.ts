@@ -229,7 +229,7 @@ export class BoundOperation {
     const { emit: name } = this.parts.binding;
     const event = name === undefined ? undefined : this.parts.context.findEvent(name);
     if (event === undefined || call.world.events.some((one) => one.event === name)) return;
-    const organizations = event.about.listRecipients(record, call.world);
+    const organizations = event.about.listOrganizations(record, call.world);
     const organization = this.access.findOrganization(call, record) ?? call.principal?.organization_id;
     emit(
       call.world,

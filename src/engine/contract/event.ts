@@ -18,7 +18,7 @@ export interface EventSubject<S extends object, F extends string> {
   /** The name of the subject's id in the data, if it differs: `user_id` for its `id`. */
   idAlias?: { inData: string; inSubject: string };
   /** The organizations whose webhooks and rules receive the event. */
-  listRecipients: (subject: S, world: WorldReader) => readonly string[];
+  listOrganizations: (subject: S, world: WorldReader) => readonly string[];
   /**
    * Invents a subject of this organization, for an event without an object of the sandbox: given fields stay, the
    * others match them and the world. Absent if its events cannot be triggered.
@@ -67,9 +67,9 @@ export function aboutRecords<R extends StoredRecord, Alias extends string = keyo
   collection: Collection<R>,
   {
     id,
-    listRecipients = listOwnOrganization,
+    listOrganizations = listOwnOrganization,
     invent,
-  }: { id?: Alias } & Partial<Pick<EventSubject<R, string>, "listRecipients" | "invent">>,
+  }: { id?: Alias } & Partial<Pick<EventSubject<R, string>, "listOrganizations" | "invent">>,
 ): EventSubject<R, (keyof R & string) | Alias> {
   const { idField } = collection;
   const { properties } = collection.schema as TObject;
@@ -83,7 +83,7 @@ export function aboutRecords<R extends StoredRecord, Alias extends string = keyo
         .map(([name, schema]) => [name === idField ? idInData : name, schema]),
     ) as Record<(keyof R & string) | Alias, TSchema>,
     idAlias: { inData: idInData, inSubject: idField },
-    listRecipients,
+    listOrganizations,
     ...(invent && { invent }),
   };
 }
@@ -93,16 +93,16 @@ function listOwnOrganization(record: { organization_id?: string }): readonly str
 }
 
 /**
- * Queues the event of a change, with the changed subject, to be sent after the commit. `recipients` replaces the
+ * Queues the event of a change, with the changed subject, to be sent after the commit. `organizationIds` replaces the
  * audience, for example by an organization that a user has just left.
  */
 export function emit<S extends object>(
   tx: Transaction,
   event: EventDeclaration<string, S, string>,
   subject: S,
-  recipients = event.about.listRecipients(subject, tx),
+  organizationIds = event.about.listOrganizations(subject, tx),
 ): void {
-  for (const organization_id of recipients)
+  for (const organization_id of organizationIds)
     tx.emit(event.name, organization_id, buildEventData(event, subject, tx));
 }
 

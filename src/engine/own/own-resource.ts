@@ -174,9 +174,9 @@ function toEvent(
       `needs \`organization\`, since ${aboutCollection.name} have no organization_id: whose webhooks receive it?`,
     );
   const factory = factories[aboutCollection.name];
-  const options: Partial<Pick<EventSubject<StoredRecord, string>, "listRecipients" | "invent">> = {
+  const options: Partial<Pick<EventSubject<StoredRecord, string>, "listOrganizations" | "invent">> = {
     ...(organization && {
-      listRecipients(record, tx) {
+      listOrganizations(record, tx) {
         const reader = `the event ${name}: \`organization\``;
         const args = toUserArguments(record, aboutCollection, {
           api: getApi(),

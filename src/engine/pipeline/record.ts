@@ -39,7 +39,7 @@ export function recordRequest(
   };
   const change = historyChange?.entry;
   const entry = sandbox.journal.add(details, change);
-  // The change's title says that the request was refused, so streams of the history get it again.
+  // `add` put the refusal into the change's title, so streams of the history get the change again.
   if (change?.isRefused) sandbox.history.touch(change);
   const { operation, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation.id, code ?? answer.status);

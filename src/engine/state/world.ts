@@ -52,7 +52,7 @@ export class World implements ObservedWorld {
   isUntouched = true;
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
   changedAt = 0;
-  /** The clock's instant when the latest restore began. */
+  /** The clock's instant just before the latest restore, which moved the clock. */
   restoredAt = 0;
   /** During an advance: the clock's instant before the latest step, in milliseconds since 1970; else Infinity. */
   instantBeforeStep = Number.POSITIVE_INFINITY;

@@ -68,7 +68,7 @@ const ControlStep = Type.Object({
     status: Type.Integer(),
     /** The sandbox's clock after the call. */
     now: Timestamp(),
-    /** The sandbox's clock at the world's last change; for a restore, when it began. */
+    /** The sandbox's clock at the world's latest change; for a restore, just before it, since it moves the clock. */
     changed: Timestamp(),
     /** Whether the call has an entry in the history. A replay adds the same entries, since a rewind names one by its id. */
     history: Type.Optional(Type.Boolean()),

@@ -40,7 +40,7 @@ export interface RecordedCall {
   after: number;
   /** The sandbox's clock after the call's answer, in milliseconds since 1970. */
   now: number;
-  /** The sandbox's clock at the last change, in milliseconds since 1970; for a restore, when it began. */
+  /** The sandbox's clock at the world's latest change, in milliseconds since 1970; for a restore, just before it. */
   changed: number;
   /** Whether the call has an entry in the history. */
   hasHistoryEntry: boolean;

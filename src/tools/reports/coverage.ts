@@ -55,7 +55,7 @@ export const CoverageMatrix = ClosedObject(
 );
 export type CoverageMatrix = Static<typeof CoverageMatrix>;
 
-/** Computed from the declarations and the answers of one sandbox. */
+/** `counts` are of one sandbox, or the sum of several. */
 export function buildCoverageMatrix(
   operations: readonly AnyOperation[],
   counts: OutcomeCounts,

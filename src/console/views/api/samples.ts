@@ -77,13 +77,13 @@ export function useSamples(
     ["samples", organization, operationId, prefixes],
     async (calls) => {
       const { items: collections } = await calls.collections();
-      const world: World = {
+      const source: RecordSource = {
         organization,
         collections,
         listRecords: (collection) => listRecords(calls, collection, organization),
       };
-      const { values, missing } = await findPathValues(world, operation, record);
-      return { parameters: values, missing, ids: await findIds(world, prefixes, Object.values(values)) };
+      const { values, missing } = await findPathValues(source, operation, record);
+      return { parameters: values, missing, ids: await findIds(source, prefixes, Object.values(values)) };
     },
     { live: false },
   );
@@ -91,7 +91,7 @@ export function useSamples(
 }
 
 /** The records among which samples are found. */
-interface World {
+interface RecordSource {
   /** The calling user's organization, whose records are preferred. */
   organization: string | undefined;
   collections: readonly CollectionSummary[];
@@ -112,7 +112,7 @@ async function listRecords(
 
 /** Values of the path parameters, from one record if possible, and the collections that lack a record for one. */
 async function findPathValues(
-  { organization, collections, listRecords }: World,
+  { organization, collections, listRecords }: RecordSource,
   { path, parameters = [] }: Operation,
   wanted: Proposal["record"],
 ) {
@@ -147,7 +147,7 @@ async function findPathValues(
 
 /** An id for each prefix. Ids in the path are not used again: a body usually refers to another record. */
 async function findIds(
-  { organization, collections, listRecords }: World,
+  { organization, collections, listRecords }: RecordSource,
   prefixes: readonly string[],
   idsInPath: readonly string[],
 ): Promise<Texts> {

@@ -99,7 +99,7 @@ function LiveTimeline({ openFile }: { openFile: OpenFile }) {
   const isExpanded = (row: Node) => (parents.has(row) ? !folded.has(row.seq) : undefined);
   const toggleFold = ({ seq }: Node) =>
     setFolded(new Set(folded.has(seq) ? [...folded].filter((one) => one !== seq) : [...folded, seq]));
-  // After a restart of the server, only the history has requests.
+  // After a restart of the server the journal is empty, so any request in the history counts.
   const hasNoClientCalls =
     timeline.isLoaded &&
     !nodes.some(({ request, entry }) => (request ? !isOwnRequest(request.id) : entry?.kind === "request"));

@@ -105,6 +105,7 @@ export function Deliveries() {
     })
     .filter(createMatcher(parseFilter(typed), (row, field) => getOwn(FIELDS, field)?.(row), joinText));
   const isComplete = data === undefined || data.total <= data.items.length;
+  // A record that waits for a retry has the status `failed` too; only the control API's list calls it `pending`.
   const failedCount = data?.items.filter(({ status }) => status === "failed").length ?? 0;
   const redeliver = useSandboxChange((calls) => calls.redeliverFailed(webhook_id), {
     confirmation: ({ total }) => `Redelivered ${pluralize(total, "delivery", "deliveries")}.`,

@@ -11,7 +11,7 @@ const MESSAGE_EVENT = {
   assumptions: ["G25"],
   about: aboutRecords(messages, {
     id: "message_id",
-    listRecipients({ thread_id }, world) {
+    listOrganizations({ thread_id }, world) {
       const parentThread = world.get(threads, thread_id);
       return parentThread ? [parentThread.organization_id] : [];
     },

@@ -53,7 +53,7 @@ const budgetSubject: EventSubject<BudgetFigures, keyof BudgetFigures> = {
     return toBudgetFigures(organization_id, budgets.find(({ scope }) => scope === ownScope)!);
   },
   fields: BudgetFigures.properties,
-  listRecipients: ({ organization_id }) => [organization_id],
+  listOrganizations: ({ organization_id }) => [organization_id],
 };
 
 /** An organization's budget of which this percentage is spent. */

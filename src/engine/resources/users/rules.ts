@@ -17,7 +17,7 @@ const userEvent = {
   assumptions: ["G25"],
   about: aboutRecords(users, {
     id: "user_id",
-    listRecipients: ({ memberships }) => Object.keys(memberships),
+    listOrganizations: ({ memberships }) => Object.keys(memberships),
     invent: (fields, context) => makeUser({ verified: true, ...fields }, context),
   }),
   data: ["user_id", "name", "email", "account", "verified", "created_at"],
