@@ -77,7 +77,7 @@ export function compareWorlds(api: Api, oldWorld: WorldValue, newWorld: WorldVal
 export function toRecordChanges(api: Api, states: BeforeAfter): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
   if (states.from === states.to) return changes;
-  // `from` and `to` are the versions around the entry's own writes; `before` and `after` have environment and time.
+  // Only the entry's own writes, without those of timers that it ran, are between the versions `from` and `to`.
   const read = (version: number, { environment, now }: BeforeAfter["before"]) =>
     toReader(states.versions.getRoot(version)!, environment, now);
   const differences = listDifferences(api, read(states.from, states.before), read(states.to, states.after));
@@ -108,6 +108,7 @@ export function readWorld(world: WorldValue): Transaction {
   return toReader(world.root, world, world.clock.at);
 }
 
+/** @param now in milliseconds since 1970 */
 function toReader(
   root: Root,
   { origin, seed }: Pick<WorldValue, "origin" | "seed">,

@@ -47,9 +47,9 @@ export interface ScenarioResult {
   file: string;
   description: string;
   sandbox: string;
-  /** `skipped`: the suite was interrupted before it began. */
+  /** `error`: it could not be run or judged. `skipped`: the suite was interrupted before it began. */
   outcome: "passed" | "failed" | "error" | "skipped";
-  /** One sentence each; empty when it passed. */
+  /** One sentence each; when it passed, only that its sandboxes could not be deleted. */
   failures: string[];
   /** Exit code of the command; null if a signal ended it or it never ran. */
   exit_code: number | null;

@@ -202,11 +202,11 @@ interface ListViewProps<Row> extends VirtualTableProps<Row> {
   /** A pane in place of the selected row's. */
   otherPane?: ReactNode;
   /** Name of a row, such as "key", in the message that the selected one does not exist; undefined if a filter may hide it. */
-  kind?: string | undefined;
+  rowName?: string | undefined;
 }
 
 export function ListView<Row>(props: ListViewProps<Row>) {
-  const { head, error, pane, otherPane, kind, ...table } = props;
+  const { head, error, pane, otherPane, rowName, ...table } = props;
   const { rows, selected, getKey } = table;
   const row = selected === undefined ? undefined : rows?.find((one) => getKey(one) === selected);
   return (
@@ -214,7 +214,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
       <div className="page stack grow">
         {head}
         <LoadError error={error} />
-        {kind && selected && rows && !row && <NotFound kind={kind} id={selected} />}
+        {rowName && selected && rows && !row && <NotFound kind={rowName} id={selected} />}
         <VirtualTable {...table} />
       </div>
       {otherPane || (row && <Fragment key={selected}>{pane?.(row)}</Fragment>)}

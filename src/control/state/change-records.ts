@@ -34,7 +34,7 @@ export function insertRecord({ state, sandbox, actor, checkLimits }: StateChange
   });
 }
 
-/** PATCH: the rules keep the API's invariants. @throws Problem 404, 422 */
+/** PATCH: given fields are checked, and the rules keep the API's invariants. @throws Problem 404, 422 */
 export function updateRecord(
   { state, sandbox, actor, checkLimits }: StateChange,
   id: string,

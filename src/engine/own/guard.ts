@@ -46,6 +46,7 @@ export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOper
   return {
     ...operation,
     ...(access && {
+      // A user's own function makes its handler call itself (own-operation.ts).
       access(call) {
         try {
           return run(() => access(call));

@@ -30,12 +30,12 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
     });
   if (!checkWellFormed(verdict, exchange)) return;
   const requestLine = `${exchange.method} ${exchange.path}`;
-  // The reference requires these refusals (section 5, 7.4): a service that answers instead fails, even if the form of
-  // the refusal is an assumption. If the whole endpoint is one, an answer instead of 403 or 404 only differs.
+  // The reference requires 401, 403 and 404 (section 5, 7.4): a service that grants such a request fails, even if the form
+  // of the refusal is an assumption. If the whole endpoint is one, granting instead of 403 or 404 only differs.
   const isGranted = operation !== undefined && status < 400 && [401, 403, 404].includes(expectedStatus);
-  const assumedRefusal = expectedStatus === 401 ? undefined : assumedEndpoint;
+  const grantAssumption = expectedStatus === 401 ? undefined : assumedEndpoint;
   const problem = `${requestLine} answers ${status} instead of ${expectedStatus} ${expected.code}`;
-  if (!verdict.expect(status === expectedStatus, problem, isGranted ? assumedRefusal : assumption)) {
+  if (!verdict.expect(status === expectedStatus, problem, isGranted ? grantAssumption : assumption)) {
     checkStatusOfCode(verdict, exchange);
     return;
   }

@@ -26,7 +26,7 @@ export interface Listing {
   orderAssumption?: string | undefined;
   /** The field that start_date and end_date filter. */
   time?: string;
-  /** Whether the selected items, or their order, may change while their number stays the same. */
+  /** Whether items may change their positions while their number stays the same, so that pages cannot be compared. */
   mayChange?: (sent: Record<string, unknown>) => boolean;
   checkItem?: (verdict: Verdict, item: Item, sent: Record<string, unknown>) => void;
 }

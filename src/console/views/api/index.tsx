@@ -74,7 +74,7 @@ export default function Api() {
       }
       error={openApi.error ?? fidelity.error}
       label="Operations"
-      kind={typed === "" ? "operation" : undefined}
+      rowName={typed === "" ? "operation" : undefined}
       columns={COLUMNS}
       rows={rows}
       getKey={({ operationId }) => operationId}

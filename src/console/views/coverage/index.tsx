@@ -43,7 +43,7 @@ export default function Coverage() {
       }
       error={error}
       label="Coverage"
-      kind={onlyIncomplete ? undefined : "operation"}
+      rowName={onlyIncomplete ? undefined : "operation"}
       columns={columns}
       rows={rows}
       getKey={({ operation }) => operation}

@@ -71,7 +71,7 @@ export default function Keys() {
         </div>
       }
       error={error}
-      kind="key"
+      rowName="key"
       label="Keys"
       columns={COLUMNS}
       rows={data}

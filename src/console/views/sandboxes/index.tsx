@@ -110,7 +110,7 @@ export default function Sandboxes() {
         </div>
       }
       error={error}
-      kind="sandbox"
+      rowName="sandbox"
       label="Sandboxes"
       columns={COLUMNS}
       rows={rows}

@@ -156,7 +156,7 @@ export function Deliveries() {
         </div>
       }
       error={error ?? webhooksError}
-      kind={typed === "" && isComplete ? "delivery" : undefined}
+      rowName={typed === "" && isComplete ? "delivery" : undefined}
       label="Deliveries"
       columns={COLUMNS}
       rows={rows}

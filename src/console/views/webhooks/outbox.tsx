@@ -44,7 +44,7 @@ export function Outbox() {
         </div>
       }
       error={error}
-      kind={find === "" ? "e-mail" : undefined}
+      rowName={find === "" ? "e-mail" : undefined}
       label="E-mails"
       columns={COLUMNS}
       rows={rows}

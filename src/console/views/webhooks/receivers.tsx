@@ -48,7 +48,7 @@ export function Receivers() {
         </div>
       }
       error={error}
-      kind="receiver"
+      rowName="receiver"
       label="Receivers"
       columns={COLUMNS}
       rows={data?.items}

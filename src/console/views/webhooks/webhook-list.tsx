@@ -58,7 +58,7 @@ export function WebhookList() {
         </div>
       }
       error={error}
-      kind="webhook"
+      rowName="webhook"
       label="Webhooks"
       columns={COLUMNS}
       rows={webhooks}

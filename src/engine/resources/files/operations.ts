@@ -10,7 +10,7 @@ import {
   createIncompleteError,
   expireUpload,
   fileStateRules,
-  hasItsBytes,
+  hasNeededBytes,
   insertFile,
   requireCompletedUpload,
   requireValidNameAndType,
@@ -120,7 +120,7 @@ const registerFile = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare({ params, body, world }, _organization, io) {
     const upload = requireCompletedUpload(world, params.organization_id, body);
-    if (!hasItsBytes(upload, io.services.bytes)) throw createIncompleteError(upload.gcs_path, "open");
+    if (!hasNeededBytes(upload, io.services.bytes)) throw createIncompleteError(upload.gcs_path, "open");
     return upload.file_id === null ? examineUpload(upload, io) : { passages: [] };
   },
   handle({ params: { organization_id }, body, world, principal }, _organization, findings) {

@@ -113,8 +113,8 @@ export function requireValidNameAndType({ filename, mime_type }: ReceivedFile): 
     throw invalidInput("file", mime_type, "the file's Content-Type is not a MIME type");
 }
 
-/** Whether a complete upload's bytes are stored, or not needed any more; they may be lost by damage or a restore. */
-export function hasItsBytes({ id, file_id, file_size }: Upload, bytes: Pick<ByteStore, "size">): boolean {
+/** Whether a complete upload's bytes are stored, unless they are not needed any more; damage or a restore may lose them. */
+export function hasNeededBytes({ id, file_id, file_size }: Upload, bytes: Pick<ByteStore, "size">): boolean {
   return file_id !== null || bytes.size(id) === file_size;
 }
 

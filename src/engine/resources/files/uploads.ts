@@ -7,7 +7,7 @@ import { StringEnum, Timestamp } from "../../contract/schema.ts";
 import type { FileDigest } from "../../contract/services.ts";
 import { isJoinedHeader } from "../../contract/text.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { completeUpload, hasItsBytes } from "./rules.ts";
+import { completeUpload, hasNeededBytes } from "./rules.ts";
 import { BUCKET, type Upload, uploads } from "./schema.ts";
 
 /** The answer of Google Cloud Storage to the last bytes; the official client compares the checksum with its own. */
@@ -115,7 +115,7 @@ export const putUpload = operation({
     const range = readRange(headers, upload.file_size);
     // An empty file is complete before its only PUT, whose digests are checked nevertheless.
     if (upload.file_size === 0 && range.kind === "bytes") await checkComplete();
-    if (upload.status === "complete" && hasItsBytes(upload, bytes))
+    if (upload.status === "complete" && hasNeededBytes(upload, bytes))
       return { receivedBytes: upload.file_size, isProbe: false, crc32c: upload.crc32c };
     if (range.kind === "probe") return { receivedBytes: bytes.size(upload.id), isProbe: true, crc32c: null };
     try {

@@ -201,6 +201,7 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
   if (after.status === "completed") return { ...after, completed_at };
   const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED_TYPE);
   const { progress_percent } = after;
+  // Without a given progress, running processing fails at the one it has reached.
   const follows = before.status === "processing" && progress_percent === before.progress_percent;
   return follows ? failed : { ...failed, progress_percent };
 }

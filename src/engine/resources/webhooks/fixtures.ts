@@ -138,6 +138,7 @@ export const webhooksFixture: FixtureReader = {
   addRecords(fixture, base) {
     const entries = readEntries(fixture, "webhooks", entryFormat);
     base.fill(fixtureFacts, () => {
+      // This world still has the order of the fixture.
       const first = base.world.all(organizations).first();
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
     });
