@@ -241,6 +241,21 @@ it("an infinite number in a query is refused [G08]", async () => {
   expect([status, body.error.message]).toEqual([422, "n is too large to be represented exactly"]);
 });
 
+it.each(["7", "9007199254740993"])(
+  "a refused number of a body is a number in a documented error too: %s [G08, interfaces 18]",
+  async (number) => {
+    const content = "content: { application/json: { schema:";
+    const { send } = serve(
+      `  /v1/n: { post: { operationId: add, requestBody: { ${content} { type: object, properties: { n: { type: string } } } } } }, responses: { "204": { description: d }, "422": { description: d, ${content} { type: object, properties: { details: { type: object } } } } } } } } }`,
+    );
+    const { body } = await send("POST", "/v1/n", {
+      body: `{"n": ${number}}`,
+      headers: { "content-type": "application/json" },
+    });
+    expect(body).toEqual({ details: { field: "n", value: Number(number) } });
+  },
+);
+
 it("a field that the record's schema marks readOnly is ignored in a body whose schema omits it [interfaces 18]", async () => {
   const described = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
   const note = described('{ $ref: "#/components/schemas/Note" }');

@@ -46,19 +46,21 @@ export function toErrorAnswer(
     timestamp: new Date(exchange.at).toISOString(),
     spellings: operation?.spellings,
   };
-  const rendered = operation?.renderError?.(error, context);
-  if (rendered !== undefined)
-    return {
-      status: error.status,
-      headers,
-      content_type: rendered.content_type === "application/json" ? JSON_TYPE : rendered.content_type,
-      body: JSON.stringify(rendered.body),
-    };
-  const envelope = getEnvelope(error, operation?.envelope ?? "A", sandbox.settings.auth_errors);
-  const body = renderError(error, envelope, context);
-  // `details.value` may be a number that JavaScript cannot represent exactly (G08).
-  const text = isLosslessNumber(error.details["value"]) ? stringify(body)! : JSON.stringify(body);
-  return { status: error.status, headers, content_type: JSON_TYPE, body: text };
+  const { body, content_type } = operation?.renderError?.(error, context) ?? {
+    body: renderError(
+      error,
+      getEnvelope(error, operation?.envelope ?? "A", sandbox.settings.auth_errors),
+      context,
+    ),
+    content_type: "application/json",
+  };
+  return {
+    status: error.status,
+    headers,
+    content_type: content_type === "application/json" ? JSON_TYPE : content_type,
+    // `details.value` may be a number that JavaScript cannot represent exactly (G08).
+    body: isLosslessNumber(error.details["value"]) ? stringify(body)! : JSON.stringify(body),
+  };
 }
 
 /** Understudy's own refusal of a request, never the emulated API's (RFC 9457). `status` is that of the kind unless given. */
