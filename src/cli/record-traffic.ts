@@ -64,8 +64,9 @@ const LOCAL_HOSTS = ["127.0.0.1", "[::1]"];
 
 /** @throws UsageError */
 function refuseOwnAddress(target: string, port: number): void {
-  const { hostname, port: targetPort } = new URL(target);
-  if (port !== 0 && Number(targetPort) === port && (LOCAL_HOSTS.includes(hostname) || isLocalhost(hostname)))
+  const { protocol, hostname, port: givenPort } = new URL(target);
+  const targetPort = Number(givenPort) || (protocol === "https:" ? 443 : 80);
+  if (targetPort === port && (LOCAL_HOSTS.includes(hostname) || isLocalhost(hostname)))
     throw new UsageError(
       `--target ${target} is the address on which the recorder would listen; choose another --port`,
     );

@@ -445,6 +445,10 @@ describe("record on the command line [interfaces 12]", () => {
         ["--target", "http://localhost:4749", "--out", "x.har"],
         "the address on which the recorder would listen",
       ],
+      [
+        ["--target", "http://localhost", "--out", "x.har", "--port", "80"],
+        "the address on which the recorder would listen",
+      ],
       [["--target", "http://a", "--out", "x.har", "--port", "70000"], "--port takes a whole number"],
       [["--target", "http://a"], "out"],
     ];
