@@ -291,15 +291,18 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     ]);
   });
 
-  it("list, show and redeliver deliveries [interfaces 14]", async () => {
+  it("list, show and redeliver deliveries, with the status that they are filtered by [interfaces 14]", async () => {
     await run("reset");
     const body = JSON.stringify({ url: "http://127.0.0.1:9/hook", events: ["user.created"] });
     await call("/webhooks", "ada", { method: "POST", body });
     const triggered = await run("trigger", "user.created", "--for", "usr_dan");
     expect(triggered.stdout).toMatch(/ failed {2}none +no answer: connect ECONNREFUSED/);
     const [delivery] = (await runJson("deliveries", "list", "--status", "pending", "--limit", "1")).items;
-    expect((await run("deliveries", "list")).stdout).toContain("no answer: connect ECONNREFUSED 127.0.0.1:9");
+    expect((await run("deliveries", "list")).stdout).toMatch(
+      / pending +1 +\S+Z +no answer: connect ECONNREFUSED 127\.0\.0\.1:9/,
+    );
     const shown = await run("deliveries", "show", delivery.delivery_id);
+    expect(shown.stdout).toMatch(/^del_\S+: user\.created to .*\), pending\n/);
     expect(shown.stdout).toContain(`> ${delivery.delivery_id}.1: POST http://127.0.0.1:9/hook`);
     expect(shown.stdout).toContain("  X-Service-Event: user.created");
     const again = await run("deliveries", "redeliver", delivery.delivery_id);

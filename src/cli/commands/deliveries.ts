@@ -116,13 +116,17 @@ export async function readLatestAttempts(
   });
 }
 
+/** As `--status` names it: a failed delivery with a retry to come is pending. */
+const getStatus = (status: string, nextRetry: string | null | undefined) =>
+  status === "failed" && nextRetry ? "pending" : status;
+
 function formatList(items: readonly ListedDelivery[], total: number): string {
   if (items.length === 0) return "No deliveries.";
-  const rows = items.map(({ delivery_id, event, webhook_id, status, attempts, next_retry, why, active }) => [
+  const rows = items.map(({ delivery_id, event, webhook_id, attempts, next_retry, why, active, ...one }) => [
     delivery_id,
     event,
     active ? webhook_id : `${webhook_id} (inactive)`,
-    status,
+    getStatus(one.status, next_retry),
     String(attempts),
     next_retry ?? "",
     why ?? "",
@@ -149,7 +153,7 @@ function formatDetail(delivery: DeliveryDetail): string {
   ]);
   const inactive = inactive_because === null ? "" : `, inactive: ${inactive_because}`;
   return [
-    `${delivery_id}: ${event} to ${webhook_id} (${url}${inactive}), ${status}`,
+    `${delivery_id}: ${event} to ${webhook_id} (${url}${inactive}), ${getStatus(status, next_retry)}`,
     `attempts: ${attempts}, last answer: ${response_code || "none"}`,
     ...Object.entries({ ...times, "next retry": next_retry }).flatMap(([name, at]) =>
       at == null ? [] : `${name}: ${at}`,
