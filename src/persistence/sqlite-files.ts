@@ -187,7 +187,7 @@ export class SqliteFiles {
   }
 }
 
-/** Number of commits, and of their changes. */
+/** Number of saves, each of which is one commit, and of their changes. */
 export interface SaveCounts {
   saves: number;
   changes: number;

@@ -17,7 +17,7 @@ import { VirtualTable, type VirtualTableProps } from "./virtual-table.tsx";
 const LIST = "[role=grid], [role=treegrid]";
 
 /**
- * Details of the selected row: next to the list, or above it in narrow windows. Takes the focus if opened by a key, or if
+ * Details of the selected row: next to the list, or over it in narrow windows. Takes the focus if opened by a key, or if
  * it covers the list; Escape closes it and restores the focus.
  */
 export function DetailPane(props: {

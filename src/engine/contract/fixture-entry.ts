@@ -220,7 +220,10 @@ export function toEntriesAndCount<E>(listOrCount: number | readonly E[]): {
     : { entries: listOrCount, count: listOrCount.length };
 }
 
-/** The time between a record's children, the first of them a time after the record, so that the last is in the past. */
+/**
+ * The time between a record's children, the first of them a time after the record, so that the last is in the past.
+ * `created_at` is relative to the fixture's epoch, so negative for a record of the past.
+ */
 export function toInterval(created_at: number, count: number, longest: number): number {
   const interval = Math.floor(-created_at / (count + 1));
   return interval < 1 ? longest : Math.min(longest, interval);

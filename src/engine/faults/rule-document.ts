@@ -4,6 +4,8 @@ import { ClosedObject, Duration, MapOf, StringEnum, withLibraryType } from "../c
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
 
+/* A `title` is what messages call a value that was expected. */
+
 /** The pattern of a scenario's name and of a rule's id. */
 export const SCENARIO_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/;
 

@@ -165,6 +165,7 @@ const ESCAPES: readonly [label: string, characters: RegExp, spell: (match: strin
   ["as Gson writes it, with <, >, &, = and ' escaped", /[<>&='\u2028\u2029]/g, escapeUnicode],
   [
     "as .NET writes it, with escapes in upper case such as \\u003C",
+    // The first alternative keeps escapes as they are, except that of a quotation mark.
     /\\.|[<>&'+`\u007f-\uffff]/g,
     (match) => (/^\\[^"]/.test(match) ? match : escapeUnicode(match.at(-1)!, "upper")),
   ],

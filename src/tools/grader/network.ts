@@ -59,7 +59,7 @@ export async function sendRaw(
   return result;
 }
 
-/** Opens a connection and closes it. Returns null, or the reason why that failed. */
+/** Opens a connection, without TLS, and closes it. Returns null, or the reason why that failed. */
 export async function tryConnect(
   url: URL,
   resolveUrl: ResolveUrl,

@@ -144,7 +144,7 @@ function toAuditEntry(row: Fields): Fields {
   return { ...row, ...Object.fromEntries(empty.map((name) => [name, null])) };
 }
 
-/** By operation; other operations' answers contain nothing for a fixture. */
+/** By operation. The answers of all others are ignored: they contain nothing for a fixture. */
 export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "departments.reparent": extractDepartment,
   "users.set_current_organization": (world, { body }) => {

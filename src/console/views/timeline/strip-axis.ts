@@ -88,6 +88,7 @@ function findCuts(times: readonly number[]): boolean[] {
   forward.sort((a, b) => b.gap - a.gap);
   let totalGap = forward.reduce((total, { gap }) => total + gap, 0);
   for (const [cutCount, { gap, at }] of forward.slice(0, MAX_CUTS).entries()) {
+    // Others: neither this gap nor a cut one, nor that of the first entry, which has none.
     const averageOfOthers = (totalGap - gap) / Math.max(1, gaps.length - 2 - cutCount);
     if (gap < totalGap * MAX_SHARE || gap < averageOfOthers * MIN_RATIO) break;
     isCut[at] = true;
@@ -125,6 +126,7 @@ function placeTicks(stretches: readonly Stretch[], unitsPerMs: number, pixels: n
     const right = left + getTickWidth(word);
     const next = ticks[index + 1];
     const givesWay = !isStart && next?.isStart && right > next.position * pixelsPerUnit;
+    // The last label needs no free space after it, and may reach into the margin.
     if (word !== lastWord && left >= freeFrom && right <= pixels + 2 * LABEL_GAP_PX && !givesWay) {
       freeFrom = right;
       lastWord = word;

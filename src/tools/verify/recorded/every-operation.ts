@@ -41,7 +41,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   const operation = exchange.operation!;
   if (status === 304) {
     const isConditional = sent.headers.has("if-none-match") || sent.headers.has("if-modified-since");
-    // A browser that records the cached body may leave out the condition of the request.
+    // A browser may record the body from its cache, which counts as not whole, and leave out the condition of the request.
     if (exchange.recorded!.hasWholeBodies)
       verdict.expect(isConditional, `${method} ${path} answers 304 to a request without a condition`);
     return;
@@ -85,7 +85,7 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   );
 }
 
-/** A refusal must not name a number that is within its bounds. */
+/** If no value is malformed: a refusal must not name a number, as it is within its bounds. */
 function checkAllowed(verdict: Verdict, { operation, sent, status, method, path, json }: Exchange): void {
   const field = json?.error?.details?.field ?? json?.error?.param;
   if (status !== 422 || !isBounded(operation!, field)) return;
