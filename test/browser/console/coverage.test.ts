@@ -72,6 +72,21 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
   });
 
+  it("says `Next call` only for a rule that affects every next call [interfaces 2]", async () => {
+    await control("DELETE", "/faults");
+    await control("DELETE", "/coverage");
+    const rule = { match: { operation: "models.list" }, effect: { error: "RATE_LIMIT_EXCEEDED" } };
+    await control("POST", "/faults", { ...rule, probability: 0.1 });
+    await control("POST", "/faults", { ...rule, every: 5 });
+    await control("POST", "/faults", { ...rule, match: { ...rule.match, principal: "usr_dan" } });
+    await control("POST", "/faults", { ...rule, effect: { error: "AUTHENTICATION_REQUIRED" } });
+    const { page } = await open("?operation=models.list");
+    await see(page.getByRole("row", { name: /AUTHENTICATION_REQUIRED/ })).toContainText("Next call");
+    const limited = page.getByRole("row", { name: /RATE_LIMIT_EXCEEDED/ });
+    await see(limited.getByRole("button", { name: "Make it happen: RATE_LIMIT_EXCEEDED" })).toBeVisible();
+    await control("DELETE", "/faults");
+  });
+
   it("can trigger every documented refusal [interfaces 2]", async () => {
     const { body } = await control("GET", "/coverage");
     const missed: string[] = [];

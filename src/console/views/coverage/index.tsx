@@ -158,9 +158,15 @@ type Outcome = OperationCoverage["outcomes"][number];
 function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClose: () => void }) {
   const { operation, method, path, outcomes, other } = covered;
   const { data: rules } = useSandboxQuery(["faults"], (calls) => calls.rules());
+  // Other rules with this error leave out some calls.
   const findArmedRule = ({ code }: Outcome) =>
     rules?.items.find(
-      ({ match, effect, spent }) => !spent && match?.operation === operation && effect?.error === code,
+      ({ match = {}, every, probability, effect, spent }) =>
+        !spent &&
+        match.operation === operation &&
+        Object.keys(match).length === 1 &&
+        (every ?? probability) === undefined &&
+        effect?.error === code,
     );
   const arm = useSandboxChange(
     (calls, { code }: Outcome) =>
