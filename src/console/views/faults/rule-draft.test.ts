@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FaultRule, RuleDefinition } from "../../../../types/control-api.ts";
 import { toDraft, toRule } from "./rule-draft.ts";
+import { describeRule } from "./rules.ts";
 
 function armRule(effect: RuleDefinition["effect"]): FaultRule {
   return { id: "fault_1", match: { operation: "models.list" }, effect, hits: 0, spent: false, lease: null };
@@ -24,4 +25,14 @@ describe("the form for an armed rule", () => {
   ])("keeps the effect %j [interfaces 3]", (effect) => {
     expect(toRule(toDraft(armRule(effect))!).effect).toEqual(effect);
   });
+});
+
+it.each<[NonNullable<RuleDefinition["sequence"]>, string]>([
+  [
+    [503, "RATE_LIMIT_EXCEEDED", "pass"],
+    "The first 3 calls of models.list: 503, then RATE_LIMIT_EXCEEDED, then the real response",
+  ],
+  [[503], "The first call of models.list: 503"],
+])("the sequence %j is described as one of the first calls only [interfaces 6]", (sequence, description) => {
+  expect(describeRule({ id: "a", match: { operation: "models.list" }, sequence })).toBe(description);
 });

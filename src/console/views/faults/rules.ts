@@ -73,7 +73,14 @@ function toBothPhases(words: string) {
 const ordinal = new Intl.PluralRules("en", { type: "ordinal" });
 const ORDINALS: Partial<Record<Intl.LDMLPluralRule, string>> = { one: "st", two: "nd", few: "rd" };
 
-function describeSchedule({ times, every, probability }: Rule, first: string): string {
+/** A sequence has an entry for each call, and then ends. */
+function getCallCount({ times, sequence }: Rule): number | undefined {
+  return times ?? sequence?.length;
+}
+
+function describeSchedule(rule: Rule, first: string): string {
+  const { every, probability } = rule;
+  const times = getCallCount(rule);
   if (times !== undefined) return times === 1 ? `The ${first}` : `The ${first} ${times}`;
   if (every !== undefined)
     return every === 1 ? "Every" : `Every ${every}${ORDINALS[ordinal.select(every)] ?? "th"}`;
@@ -82,10 +89,10 @@ function describeSchedule({ times, every, probability }: Rule, first: string): s
 }
 
 function describeTarget(rule: Rule): string {
-  const { match = {}, times, every } = rule;
+  const { match = {}, every } = rule;
   const { operation, method, path, principal, api_key, organization, header, query, body, event, webhook } =
     match;
-  const isSingular = times === 1 || every !== undefined;
+  const isSingular = getCallCount(rule) === 1 || every !== undefined;
   if (event !== undefined || webhook !== undefined)
     return [isSingular ? "delivery" : "deliveries", event && `of ${event}`, webhook && `to ${webhook}`]
       .filter(Boolean)
