@@ -49,7 +49,7 @@ export function declareSuccess({ json }: DescribedSuccess, status: number, schem
   const type = json && findJsonType(json.type);
   return {
     status,
-    ...(json?.schema && { schema: schemas.toOperationSchema(json.schema, "answer") as TSchema }),
+    ...(json?.schema && { schema: schemas.toOperationSchema(json.schema.node, "answer") as TSchema }),
     ...(type !== undefined && type !== "application/json" && { json_type: type }),
   };
 }
@@ -127,7 +127,7 @@ function declareBody(all: readonly Media[], chosen: Media, schemas: Schemas): TS
     ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { if: { type: "array" }, then: patch.schema?.node ?? true, else: plainNode }
     : plainNode;
-  return schemas.toOperationSchema({ node, path: chosen.schema?.path ?? [] }, "request") as TSchema;
+  return schemas.toOperationSchema(node, "request") as TSchema;
 }
 
 const findPatch = (all: readonly Media[], chosen: Media) =>
@@ -140,7 +140,9 @@ function declareOtherBodies(all: readonly Media[], chosen: Media, schemas: Schem
     .filter((one) => (mayBeJson(one.type) || one === urlEncoded) && one !== findPatch(all, chosen))
     .filter((one) => getBareType(one) !== getBareType(chosen))
     .flatMap((one) =>
-      one.schema ? [[getBareType(one), schemas.toOperationSchema(one.schema, "request") as TSchema]] : [],
+      one.schema
+        ? [[getBareType(one), schemas.toOperationSchema(one.schema.node, "request") as TSchema]]
+        : [],
     );
 }
 
@@ -354,7 +356,7 @@ function describeAnswer(
   return {
     status,
     content_types: response.media.map(({ type }) => type),
-    ...(json?.schema && { schema: schemas.toOperationSchema(json.schema, "answer") as TSchema }),
+    ...(json?.schema && { schema: schemas.toOperationSchema(json.schema.node, "answer") as TSchema }),
   };
 }
 

@@ -1,10 +1,8 @@
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
-import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { getOrAdd, mapValues } from "../../engine/maps.ts";
 import { isEmptyEnum, isEmptyList, listOwnTypes } from "./check-schema.ts";
-import type { ResolvedNode } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
 import { SUBSCHEMAS } from "./walk.ts";
 
@@ -32,9 +30,9 @@ export class Schemas extends SchemaReader {
   private readonly names = { request: new Map<unknown, string>(), answer: new Map<unknown, string>() };
   private readonly unconverted: { name: string; node: unknown; purpose: Purpose }[] = [];
 
-  /** The schema of a declared operation: a pointer into the document, validated by the schema there. */
-  toOperationSchema({ node, path }: ResolvedNode<unknown>, purpose: Purpose): object {
-    const schema = { "x-schema": `#${toPointer(path)}` };
+  /** A schema of the document, as operations declare theirs: empty, with the validator of the document's. */
+  toOperationSchema(node: unknown, purpose: Purpose): object {
+    const schema = {};
     provideValidator(schema, () => this.compileValidator(node, purpose));
     return schema;
   }
