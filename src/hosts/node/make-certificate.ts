@@ -92,9 +92,9 @@ export function makeCertificate(from: Date, until: Date): Certificate {
     ECDSA_WITH_SHA256,
     encodeBitString(sign("sha256", content, privateKey)),
   );
-  const lines = certificate.toString("base64").replace(/.{64}/g, "$&\n");
+  const lines = certificate.toString("base64").replace(/.{1,64}/g, "$&\n");
   return {
-    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+    cert: `-----BEGIN CERTIFICATE-----\n${lines}-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
   };
 }
