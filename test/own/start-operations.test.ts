@@ -108,6 +108,25 @@ it("an error of a handler outside its request does not stop the server [interfac
   }
 });
 
+it("an error of a handler is printed in one line, with its place [interfaces 18]", async () => {
+  const file = join(createTempFolder(), "wrong.ts");
+  writeFileSync(
+    file,
+    `export const wrong = { kind: "operation", id: "notes.wrong", method: "GET", path: "/v1/notes",
+      handle: () => { throw new Error("my mistake"); } };`,
+  );
+  const server = await startServer(["--operations", file]);
+  try {
+    expect((await send(server, "GET")).status).toBe(500);
+    const { stderr } = server.output();
+    expect(stderr).toMatch(/notes\.wrong threw Error: my mistake \([^)]*wrong\.ts:2:\d+\)/);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(stderr).not.toContain("\\n    at ");
+  } finally {
+    await server.stop();
+  }
+});
+
 const valid = list("1");
 it.each<[string, string, RegExp]>([
   ["is not TypeScript", "export const a = {{;", /list\.mts:1:\d+: Unexpected token/],

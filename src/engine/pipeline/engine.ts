@@ -109,14 +109,17 @@ function explainCaller({ engine, sandbox, request, credentialHeaders }: Exchange
   return engine.explainCredentials(sandbox.world.read(), credentialHeaders, prefix);
 }
 
-/** Only the log gets the stack (7.1). */
+/** Only the log gets the stack (7.1); of an own operation's error, the message has the place. */
 function toFailureAnswer(exchange: Exchange, error: unknown): Answer {
   const { engine, id, operation } = exchange;
   const hostRefusal = engine.toHostRefusal(error);
   exchange.decision = hostRefusal === undefined ? "internal" : "store";
   if (hostRefusal !== undefined) return hostRefusal;
-  if (error instanceof OwnOperationError) exchange.reasons = [...exchange.reasons, error.message];
-  engine.log.error({ err: error, request: id, operation: operation?.id }, "internal error");
+  const about = { request: id, operation: operation?.id };
+  if (error instanceof OwnOperationError) {
+    exchange.reasons = [...exchange.reasons, error.message];
+    engine.log.error(about, error.message);
+  } else engine.log.error({ err: error, ...about }, "internal error");
   return toRefusalAnswer(exchange, new ApiError("INTERNAL_ERROR"));
 }
 
