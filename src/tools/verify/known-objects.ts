@@ -219,7 +219,16 @@ export function readIdsToUse(
     const [, name, value] = /^([\w-]+)=(.*)$/s.exec(option) ?? [];
     if (name === undefined) for (const [key, ids] of readPairs(option, warn)) add(key, ids);
     // A URL may contain commas; ids do not.
-    else add(name, name === "webhook_url" ? [value!] : value!.split(","));
+    else if (name === "webhook_url") add(name, [value!]);
+    else {
+      const ids = value!.split(",");
+      const isPair = (id: string) =>
+        id.includes("=") && findUsableName(names, id.split("=")[0]!.trim()) !== undefined;
+      const otherPair = ids.find(isPair);
+      if (otherPair !== undefined)
+        throw new InputError(`--use takes one name: write --use ${otherPair.trim()} apart from ${name}`);
+      add(name, ids);
+    }
   }
   return idsToUse;
 }

@@ -153,6 +153,10 @@ describe("--use", () => {
   it("suggests the nearest name, and refuses an empty one [interfaces 2]", () => {
     expect(() => readIdsToUse(["sesion_id=mbsess_1"], NAMES)).toThrow(/Did you mean "session_id"/);
     expect(() => readIdsToUse(["session_id="], NAMES)).toThrow(/is empty/);
+    expect(() => readIdsToUse(["session_id=mbsess_1, store_id=vs_1"], NAMES)).toThrow(
+      "--use takes one name: write --use store_id=vs_1 apart from session_id",
+    );
+    expect(readIdsToUse(["model=a=b,c=d"], NAMES).get("model")).toEqual(["a=b", "c=d"]);
     const file = join(folder, "list.yaml");
     writeFileSync(file, "- session_id\n");
     expect(() => readIdsToUse([file], NAMES)).toThrow(/must contain names and ids/);
