@@ -225,3 +225,26 @@ describe("signatures in frameworks [6.3]", () => {
     },
   );
 });
+
+describe("the sample receivers [6.3]", () => {
+  it.for([
+    ["node", "node/receiver.mjs"],
+    ["python3", "python/receiver.py"],
+  ])(
+    "print no line per delivery into the report of a test: %s [interfaces 14]",
+    async ([needs, file], { skip }) => {
+      if (!hasRuntime(needs!)) skip(`${needs} is not installed`);
+      const env = { ...process.env, PORT: "0", WEBHOOK_SECRET: SECRET };
+      const receiver = spawn(needs!, [join(ROOT, "docs/receivers", file!)], { env });
+      let printed = "";
+      for (const stream of [receiver.stdout, receiver.stderr]) stream.on("data", (text) => (printed += text));
+      await until(() => printed.includes("listening on "));
+      const url = printed.trim().replace("listening on ", "");
+      await fetch(url, { method: "POST", headers: { "x-service-signature": GENUINE }, body: BODY });
+      const closed = new Promise((resolve) => receiver.once("close", resolve));
+      receiver.kill("SIGKILL");
+      await closed;
+      expect(printed).toBe(`listening on ${url}\n`);
+    },
+  );
+});

@@ -86,6 +86,9 @@ class Handler(BaseHTTPRequestHandler):
 
     do_PUT = do_PATCH = do_DELETE = do_HEAD = do_GET
 
+    def log_request(self, *_):
+        """Only errors are logged."""
+
     def _handle(self, respond):
         # One request per connection keeps the framing of refused bodies out of the next request.
         self.close_connection = True

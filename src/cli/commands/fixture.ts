@@ -15,7 +15,7 @@ const check = command({
 
 const generate = command({
   command: "generate",
-  describe: "Generate a fixture file with every record written out, from a seed",
+  describe: "Generate a fixture file with the records of each list, from a seed",
   options: {
     from: text("Fixture to start from"),
     seed: number("Seed of generated values", { default: 1 }),

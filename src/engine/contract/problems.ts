@@ -20,7 +20,7 @@ export const PROBLEMS = {
   "override-refused": defineProblem(
     400,
     "The override cannot be honoured",
-    "A wrong fault or delay header, or any with `--no-overrides`",
+    "A wrong or forbidden (`--no-overrides`) `X-Sandbox-Fault`, `X-Sandbox-Delay` or `Prefer`",
   ),
   "token-required": defineProblem(401, "Control token required", "A shared server needs its token"),
   "host-not-allowed": defineProblem(
@@ -41,7 +41,7 @@ export const PROBLEMS = {
   "nothing-waits": defineProblem(
     404,
     "No delivery waits for this answer",
-    "The forwarded delivery has an answer, or its sender no longer waits",
+    "The forwarded delivery was answered already, or timed out",
   ),
   "method-not-allowed": defineProblem(405, "Method Not Allowed", "`Allow` lists the path's methods"),
   "name-in-use": defineProblem(409, "Conflict", "The name or id is taken"),
@@ -49,7 +49,11 @@ export const PROBLEMS = {
   "journal-incomplete": defineProblem(409, "Conflict", "The journal has evicted entries"),
   "state-evicted": defineProblem(409, "Conflict", "The history has evicted the entry's states"),
   "not-repeatable": defineProblem(409, "Conflict", "The entry is not a request, or its bytes were evicted"),
-  "not-replayable": defineProblem(409, "Conflict", "A bundle cannot describe what happened to the sandbox"),
+  "not-replayable": defineProblem(
+    409,
+    "Conflict",
+    "No file for `understudy replay` can describe what happened in the sandbox",
+  ),
   "already-released": defineProblem(409, "Conflict", "The held request was released before"),
   "limit-reached": defineProblem(409, "A limit is reached", "The server or the sandbox has reached a limit"),
   misdirected: defineProblem(421, "Misdirected Request", "The port serves one sandbox only"),
@@ -91,11 +95,11 @@ export const PROBLEMS = {
     "The upstream gave no usable answer",
     "`--upstream` gave no usable answer; 504 if the time ran out, 508 if the request came back",
   ),
-  "no-port": defineProblem(503, "No port is free", "No port is free for the sandbox's origin"),
+  "no-port": defineProblem(503, "No port is free", "No port is free for a sandbox that asks for its own"),
   "not-available": defineProblem(
     501,
     "Not Available Here",
-    "Understudy cannot do this where it runs: in a page, or in a server that cannot load the package `sharp`",
+    "Not possible in a browser's page, or in a server that cannot load the package `sharp`",
   ),
   internal: defineProblem(500, "Internal Server Error", "A defect of Understudy; please report it"),
 } as const satisfies Record<string, ProblemType>;

@@ -84,7 +84,7 @@ node route.mjs`,
   "docs/signatures.md": {
     ownServer: true,
     before: `cat > verify.mjs <<'END'\n${findBlocks("docs/for-partners.md").find((block) => block.code.startsWith("// verify.mjs"))!.code}END`,
-    expectedOutput: [/signature-missing/],
+    expectedOutput: [/signature-missing/, /3 passed, 0 failed/],
   },
   "docs/cli.md": {
     before: `mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
@@ -108,7 +108,7 @@ ENTRY=$(curl -s 'http://127.0.0.1:4747/_control/sandboxes/default/history?kind=r
   node -pe 'JSON.parse(fs.readFileSync(0)).entries[0].id')`,
     replace: { h_12: "$ENTRY" },
   },
-  "docs/receivers/README.md": { ownServer: true },
+  "docs/receivers/README.md": { ownServer: true, expectedOutput: [/46 passed, 0 failed/] },
   "docs/scenarios.md": {
     before: `cat > uploads.spec.ts <<'END'
 import { execFileSync } from "node:child_process";
