@@ -104,4 +104,21 @@ describe("verify of a body", () => {
     });
     expect(verdict.failures).toEqual(["/v1/threads/thr_1 (429): error.type is null, not text"]);
   });
+
+  it("confirms no assumption by details that the reference shows [7.1]", () => {
+    const verdict = new Verdict();
+    const params = { session_id: "mbsess_1" };
+    const operation = CONTRACT.getOperation("meeting_sessions.export_transcript");
+    const error = {
+      ...{ code: "SESSION_NOT_FOUND", type: "client_error", status: 404, details: params },
+      ...{ message: "No", system_message: "No", trace_id: "t", timestamp: "2026-03-15T12:00:00Z" },
+    };
+    const json = { success: false, error };
+    checkAnyRefusal(verdict, {
+      ...{ operation, method: "GET", path: "/v1/x" },
+      ...{ sent: { params, query: {}, body: undefined, headers: new Headers() }, authenticated: true },
+      ...{ status: 404, headers: new Headers(), text: JSON.stringify(json), json, problem: undefined },
+    });
+    expect([verdict.failures, [...verdict.confirmed.keys()]]).toEqual([[], ["G29"]]);
+  });
 });
