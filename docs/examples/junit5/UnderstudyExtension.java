@@ -126,11 +126,12 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
       try {
         Path ready = Files.createTempDirectory("understudy").resolve("ready.json");
         Process npx =
-            new ProcessBuilder("npx", "understudy", "start", "--port", "0", "--quiet", "--ready-file", ready.toString())
+            new ProcessBuilder("npx", "--no", "understudy", "start", "--port", "0", "--quiet", "--ready-file", ready.toString())
                 .inheritIO()
                 .start();
         while (!Files.exists(ready)) {
-          if (!npx.isAlive()) throw new IllegalStateException("understudy did not start");
+          if (!npx.isAlive())
+            throw new IllegalStateException("understudy did not start; is understudy-sandbox installed in this folder?");
           Thread.sleep(50);
         }
         String started = Files.readString(ready);

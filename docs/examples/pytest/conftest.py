@@ -85,11 +85,11 @@ def understudy():
         return
     with tempfile.TemporaryDirectory() as folder:
         ready = os.path.join(folder, "ready.json")
-        command = ["npx", "understudy", "start", "--port", "0", "--quiet", "--ready-file", ready]
+        command = ["npx", "--no", "understudy", "start", "--port", "0", "--quiet", "--ready-file", ready]
         process = subprocess.Popen(command, shell=False)
         while not os.path.exists(ready):
             if process.poll() is not None:
-                pytest.exit("understudy did not start", 2)
+                pytest.exit(f"understudy did not start; is understudy-sandbox installed in {os.getcwd()}?", 2)
             time.sleep(0.05)
         with open(ready) as file:
             started = json.load(file)
