@@ -181,6 +181,15 @@ describe("trigger and clock advance", () => {
     ]);
   }, 60_000);
 
+  it("count each failed attempt of many redeliveries [interfaces 14]", async () => {
+    const count = 201;
+    await createReceiver([...Array.from({ length: count }, () => 200), 500]);
+    const { deliveries } = await runJson("trigger", "user.created", "--count", String(count));
+    const ids = deliveries.map((one: { delivery_id: string }) => one.delivery_id);
+    const { stdout } = await run("deliveries", "redeliver", ...ids, "--again");
+    expect(stdout).toMatch(/^0 of 201 were delivered\.$/m);
+  }, 60_000);
+
   it("say everywhere why a webhook became inactive [interfaces 14]", async () => {
     await createReceiver([410]);
     const [{ delivery_id: id, webhook_id }] = (await runJson("trigger", "user.created")).deliveries;

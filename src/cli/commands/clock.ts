@@ -24,12 +24,14 @@ interface AnsweredTimer extends RanTimer {
   why?: string;
 }
 
-/** Adds the answer to each retry whose delivery `lookUpDeliveries` returns (at most 200 ids), from the delivery's log of attempts. */
+const MAX_ANSWERS = 200;
+
+/** Adds the answers of the first `MAX_ANSWERS` retries, from their deliveries' logs of attempts. */
 async function addAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Promise<AnsweredTimer[]> {
   const retries = ran.filter(({ kind }) => kind === "webhook.retry");
   const deliveries = await lookUpDeliveries(
     sandbox,
-    retries.map(({ subject }) => subject),
+    retries.slice(0, MAX_ANSWERS).map(({ subject }) => subject),
   );
   return ran.map((timer) => {
     const attempt = deliveries.get(timer.subject)?.log.find(({ at }) => at === timer.at);

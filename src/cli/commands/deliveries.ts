@@ -1,3 +1,4 @@
+import { ControlError } from "../../client/http.ts";
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { DeliveryDetail, JournalEntry, ListedDelivery } from "../../client/types.ts";
 import { choice, flag, group, number, sandboxCommand, text } from "../command.ts";
@@ -71,17 +72,17 @@ export const deliveriesCommand = group(
   ["$0 deliveries redeliver --all-failed --since 2026-03-15", "After the receiver is fixed"],
 );
 
-const MAX_LOOKED_UP = 200;
-
-/** The deliveries of the first `MAX_LOOKED_UP` ids; one that was deleted with its webhook is missing. */
+/** The deliveries by id; one that was deleted with its webhook is missing. @throws ControlError, UnreachableError */
 export async function lookUpDeliveries(
   { deliveries }: SandboxClient,
   ids: readonly string[],
 ): Promise<Map<string, DeliveryDetail>> {
   const found = new Map<string, DeliveryDetail>();
-  for (const id of [...new Set(ids)].slice(0, MAX_LOOKED_UP)) {
-    const delivery = await deliveries.get(id).catch(() => undefined);
-    if (delivery !== undefined) found.set(id, delivery);
+  for (const id of new Set(ids)) {
+    const delivery = await deliveries.get(id).catch((error) => {
+      if (!(error instanceof ControlError && error.status === 404)) throw error;
+    });
+    if (delivery) found.set(id, delivery);
   }
   return found;
 }
