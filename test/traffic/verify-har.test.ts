@@ -299,7 +299,7 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(listReported(await verify(sorted))).toEqual(["models.list/order"]);
   });
 
-  it("may refuse a file of another size than announced, and a year without usage [G08, G13]", async () => {
+  it("may refuse a file of another size, and a year without usage, but must name the field [G08, G13]", async () => {
     const own = await startReference();
     const announced = { filename: "a.txt", file_size: 3, mime_type: "text/plain" };
     const uploads = "/v1/organizations/org_acme/files/upload-url";
@@ -320,6 +320,10 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(refused[0].content.text).toContain('"file_size"');
     expect(listReported(await verify(har))).toEqual([]);
     const entry = har.log.entries.at(-1);
+    replaceBody(entry, ({ error }) => {
+      error.details.field = "months";
+    });
+    expect(listReported(await verify(har))).toEqual(["usage.retrieve_limits/malformed"]);
     entry.request.url = entry.request.url.replace("month=13", "month=12");
     entry.request.queryString = [];
     replaceBody(entry, ({ error }) => {

@@ -77,7 +77,9 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const problem = `${method} ${path} answers ${status} although the value of ${fields.join(", ")} is not allowed`;
   if (!verdict.expect(isRefused, problem, assumption) || isDescribed || !recorded!.hasWholeBodies) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
-  const isNamed = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));
+  const containsField = (whole: string) =>
+    field.startsWith(whole) && /^(\W|$)/.test(field.slice(whole.length));
+  const isNamed = typeof field === "string" && fields.some(containsField);
   verdict.expect(
     isNamed,
     `${method} ${path} names the field ${toExcerpt(field)}, not ${fields.join(", ")}`,
