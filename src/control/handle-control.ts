@@ -124,7 +124,7 @@ function createRouteProblem(method: string, path: string): Problem {
   const allowed = router.listMethods(path);
   if (allowed.length === 0) {
     return new Problem("unknown-path", {
-      detail: `The control API has no ${path.slice(0, 200)}. Its paths begin with /_control/sandboxes, /_control/health, /_control/api.json, /_control/openapi.json, /_control/fidelity and /_control/metrics.`,
+      detail: `The control API has no ${path.slice(0, 200)}. GET /_control/api.json lists its paths.`,
     });
   }
   return new Problem("method-not-allowed", {
