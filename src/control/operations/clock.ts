@@ -131,7 +131,8 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     summary: "Move the clock forward and run the timers that become due",
     body: { kind: "json", schema: AdvanceInput },
     describeChange: ({ body: { by, to, next }, sandbox: { world } }) => {
-      const aim = by !== undefined ? `by ${by}` : next ? "to what was due next" : `to ${to}`;
+      const unit = Number.isNaN(Number(by)) ? "" : " ms";
+      const aim = by !== undefined ? `by ${by}${unit}` : next ? "to what was due next" : `to ${to}`;
       const end = world.isStopped ? `, but stopped at ${renderClock(world).now}` : "";
       return { title: `The clock was advanced ${aim}${end}.` };
     },
