@@ -947,9 +947,9 @@ export interface ClockChanged {
   /** Timers that became due meanwhile, in due order, once they have finished */
   ran: RanTimer[];
 }
-/** A timer that became due and ran */
+/** A timer that ran */
 export interface RanTimer {
-  /** When it became due */
+  /** When it ran, on the sandbox's clock */
   at: string;
   kind:
     | "webhook.retry"

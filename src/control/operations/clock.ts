@@ -16,8 +16,8 @@ const timerFields = {
   subject: Type.String({ description: "The id of the record that it is about" }),
 };
 export const RanTimerBody = ClosedObject(
-  { at: Timestamp({ description: "When it became due" }), ...timerFields },
-  { $id: "RanTimer", description: "A timer that became due and ran" },
+  { at: Timestamp({ description: "When it ran, on the sandbox's clock" }), ...timerFields },
+  { $id: "RanTimer", description: "A timer that ran" },
 );
 const Ran = Type.Array(RanTimerBody, {
   description: "Timers that became due meanwhile, in due order, once they have finished",
