@@ -1,5 +1,5 @@
 import type * as Api from "../../../types/control-api.ts";
-import { appendQuery, callControl, fetchControl, followControl } from "./fetch-control.ts";
+import { appendQuery, callControl, fetchControl, followControl, throwCut } from "./fetch-control.ts";
 import type { ControlDescription, JsonSchema, OpenApi } from "./open-api.ts";
 
 type Collection = Api.CollectionName;
@@ -61,7 +61,10 @@ export function createSandboxCalls(name: string, onEntry?: (id: string) => void)
     repeatRequest: (seq: number) => post<Api.Repeated>(toPath`/history/${seq}/repeat`),
     archive: () => get<Api.HttpArchive>("/journal.har"),
     bundle: () => post<Api.Bundle>("/bundle"),
-    exportFile: async () => (await fetchControl(`${basePath}/export`, { method: "POST", body: {} })).blob(),
+    exportFile: async () => {
+      const response = await fetchControl(`${basePath}/export`, { method: "POST", body: {} });
+      return response.blob().catch(throwCut);
+    },
 
     history: (query: Api.HistoryFilter) => get<Api.HistoryPage>("/history", query),
     historyEntry: (id: string) => get<Api.HistoryDetail>(toPath`/history/${id}`),

@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { createSandboxCalls } from "./calls.ts";
 import { readEvents, removeCallAdvice } from "./fetch-control.ts";
 
 it.each([
@@ -19,4 +20,14 @@ it("streamed events with Unicode line separators are read whole", async () => {
   const { body } = new Response(`id: 1\ndata: ${JSON.stringify(event)}\n\n`);
   for await (const { data } of readEvents(body!)) expect(JSON.parse(data)).toEqual(event);
   expect.assertions(1);
+});
+
+it("a connection lost within a response is reported as an unreachable server", async () => {
+  const cut = () => new ReadableStream({ pull: (body) => body.error(new TypeError("network error")) });
+  vi.stubGlobal("sessionStorage", { getItem: () => null });
+  vi.stubGlobal("fetch", async () => new Response(cut()));
+  const { clock, exportFile } = createSandboxCalls("default");
+  for (const call of [clock, exportFile])
+    await expect(call()).rejects.toMatchObject({ name: "ControlError", isUnreachable: true });
+  vi.unstubAllGlobals();
 });

@@ -82,12 +82,17 @@ export async function fetchControl(
   throw new ControlError(response.status, removeCallAdvice(message), problem);
 }
 
-/** The response as JSON; undefined if it is empty. */
+/** @throws ControlError for a response whose body is cut */
+export function throwCut(): never {
+  throw new ControlError(0, "The connection was lost before the response was complete.");
+}
+
+/** The response as JSON; undefined if it is empty. @throws ControlError for an error status or a lost connection */
 export async function callControl<T>(path: string, call?: ControlCall): Promise<T> {
   const response = await fetchControl(path, call);
   const entry = response.headers.get("x-understudy-history");
   if (entry !== null) call?.onEntry?.(entry);
-  return response.status === 204 ? (undefined as T) : response.json();
+  return response.status === 204 ? (undefined as T) : response.json().catch(throwCut);
 }
 
 /** The response's server-sent events. @throws ControlError for an error status or a lost connection */
@@ -97,7 +102,7 @@ export async function* followControl<T>(path: string, call?: ControlCall): Async
     for await (const { data } of readEvents(response.body!)) yield JSON.parse(data);
   } catch (error) {
     if (call?.signal?.aborted) throw error;
-    throw new ControlError(0, "The connection was lost before the response was complete.");
+    throwCut();
   }
 }
 
