@@ -54,7 +54,6 @@ function ArmedRule({ rule, onEdit }: { rule: FaultRule; onEdit: () => void }) {
   });
   const armAgain = useSandboxChange((calls) => calls.changeRule(rule.id, toDefinition(rule)), {
     confirmation: `Armed ${rule.id} again.`,
-    undo: (calls) => calls.removeRule(rule.id),
   });
   return (
     <RuleLine

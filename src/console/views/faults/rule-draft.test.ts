@@ -36,3 +36,11 @@ it.each<[NonNullable<RuleDefinition["sequence"]>, string]>([
 ])("the sequence %j is described as one of the first calls only [interfaces 6]", (sequence, description) => {
   expect(describeRule({ id: "a", match: { operation: "models.list" }, sequence })).toBe(description);
 });
+
+it.each([
+  [0.0004, "0.04% of calls: 503"],
+  [0.125, "12.5% of calls: 503"],
+  [1, "100% of calls: 503"],
+])("the probability %d is described exactly [interfaces 6]", (probability, description) => {
+  expect(describeRule({ id: "a", probability, effect: { status: 503 } })).toBe(description);
+});

@@ -84,7 +84,7 @@ function describeSchedule(rule: Rule, first: string): string {
   if (times !== undefined) return times === 1 ? `The ${first}` : `The ${first} ${times}`;
   if (every !== undefined)
     return every === 1 ? "Every" : `Every ${every}${ORDINALS[ordinal.select(every)] ?? "th"}`;
-  if (probability !== undefined) return `${Math.round(probability * 1000) / 10}% of`;
+  if (probability !== undefined) return `${Number((probability * 100).toPrecision(3))}% of`;
   return "All";
 }
 
