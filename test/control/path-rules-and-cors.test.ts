@@ -59,6 +59,9 @@ describe("a rule on a path outside the contract", () => {
     const body = { tools: [] };
     await arm(name, { match: { path: "/v1/tools" }, times: 1, effect: { body } });
     await arm(name, { match: { path: "/v1/status" }, public: true, effect: { body } });
+    const path = `/_s/${name}/v1/tools`;
+    const delayed = await api.call(undefined, "GET", path, undefined, { "x-sandbox-delay": "1ms" });
+    expect(delayed.status).toBe(401);
     const refused = await ask(undefined, "/v1/tools");
     expect([refused.status, refused.body.error.code]).toEqual([401, "AUTHENTICATION_REQUIRED"]);
     expect(refused.headers.get("x-sandbox-decision")).toBe("auth");

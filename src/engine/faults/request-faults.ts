@@ -276,7 +276,7 @@ class Evaluation {
   private concludeWithoutAnswer(): FaultVerdict {
     if (this.waitingRule !== undefined) return this.toVerdict(this.waitingRule, undefined);
     const { delay_ms } = this.context;
-    const { otherCallerRule } = this;
+    const { otherCallerRule, needsAuthorizedCaller } = this;
     const reasons =
       this.reasons ??
       this.nearestMiss ??
@@ -285,9 +285,9 @@ class Evaluation {
     if (delay_ms) {
       const delayReason = `the request asked for a delay of ${delay_ms} ms by its own header`;
       const injection = { decision: "fault:header/delay", delay_ms, effect: undefined };
-      return { injection, reasons: [delayReason, ...(reasons ?? [])] };
+      return { injection, reasons: [delayReason, ...(reasons ?? [])], needsAuthorizedCaller };
     }
     if (reasons === undefined) return NO_FAULT;
-    return { injection: undefined, reasons, needsAuthorizedCaller: this.needsAuthorizedCaller };
+    return { injection: undefined, reasons, needsAuthorizedCaller };
   }
 }
