@@ -54,12 +54,16 @@ describe("the text of a PDF [G20]", () => {
     );
     expect(text).toContain("The pump runs.");
     expect(text).not.toContain("Never reached.");
+    const problem = "the PDF is too large when decompressed";
+    expect(await read(pdf([bomb]))).toEqual({ text: "", problem });
   });
 
   it("is empty for a PDF without words, and invalid bytes are a problem [G20, G34]", async () => {
     const unreadable = { text: "", problem: "the PDF cannot be read" };
     expect(await read(Buffer.from("%PDF-1.4 garbage"))).toEqual(unreadable);
     expect(await read(Buffer.alloc(0))).toEqual(unreadable);
+    const withoutItsPage = pdf([plain(saying("lost"))]).toString("latin1").replace("[4 0 R]", "[9 0 R]");
+    expect(await read(Buffer.from(withoutItsPage, "latin1"))).toEqual(unreadable);
     const scanned = await read(pdf([plain(Buffer.from("0 0 10 10 re f"))]));
     expect(scanned).toEqual({ text: "\n" });
   });

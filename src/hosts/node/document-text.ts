@@ -21,7 +21,7 @@ const { parentPort, workerData } = require("node:worker_threads");
 let room = workerData.bytes.length * 2 + ${MAX_DECODED_BYTES};
 const countBuffer = (bytes) => {
   if (bytes >= ${MIN_COUNTED_BYTES}) room -= bytes;
-  if (room < 0) throw new RangeError("the PDF is too large when decompressed");
+  if (room < 0) throw new RangeError();
 };
 const { Uint8Array: Bytes, DecompressionStream: Decompressor } = globalThis;
 globalThis.Uint8Array = new Proxy(Bytes, {
@@ -46,11 +46,9 @@ globalThis.DecompressionStream = function (format) {
   return { readable: readable.pipeThrough(counted), writable };
 };
 let text = "";
-let problem = "the PDF cannot be read";
 const read = async () => {
   const { getDocument } = await import(workerData.pdfjs);
   const pdf = await getDocument({ data: workerData.bytes, disableFontFace: true, verbosity: 0 }).promise;
-  problem = undefined;
   for (let n = 1; n <= pdf.numPages && text.length < workerData.maxLength && room >= 0; n++) {
     const page = await pdf.getPage(n);
     const reader = page.streamTextContent().getReader();
@@ -61,9 +59,13 @@ const read = async () => {
     text += "\\n";
   }
 };
+const explain = ({ name }) => {
+  if (name === "PasswordException") return "is protected by a password";
+  return room < 0 ? "is too large when decompressed" : "cannot be read";
+};
 const answer = (error) => {
-  if (error?.name === "PasswordException") problem = "the PDF is protected by a password";
-  if (error instanceof RangeError && text === "") problem = error.message;
+  let problem;
+  if (error && text === "") problem = "the PDF " + explain(error);
   parentPort.postMessage({ text: text.slice(0, workerData.maxLength), problem });
 };
 read().then(answer, answer);
