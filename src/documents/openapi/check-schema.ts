@@ -93,9 +93,9 @@ function checkMap(value: unknown, key: string): string | undefined {
 
 function checkRequired(required: unknown, _key: string, schema: JsonObject): string | undefined {
   if (!isNameList(required)) return "required must be a list of the names of properties";
-  const { properties = {}, additionalProperties, patternProperties } = schema;
+  const { properties, additionalProperties, patternProperties } = schema;
   if (additionalProperties !== false || patternProperties !== undefined) return undefined;
-  const missing = required.find((name) => !Object.hasOwn(properties as object, name));
+  const missing = required.find((name) => !Object.hasOwn(properties ?? {}, name));
   if (missing === undefined) return undefined;
   return `${missing} is required, but additionalProperties: false forbids it, and properties lacks it`;
 }

@@ -90,6 +90,11 @@ describe("a text that is not an OpenAPI document", () => {
     ["broken JSON", '{"openapi": "3.1.0",, }', "a.yaml:1:21: "],
     ["nothing", "", "a.yaml:1:1: this is not an OpenAPI document: it is empty"],
     ["paths that are a list", "openapi: 3.1.0\npaths: []", "a.yaml:2:8: paths must be a map"],
+    [
+      "properties without any",
+      "openapi: 3.1.0\ncomponents: { schemas: { A: { required: [b], additionalProperties: false, properties: } } }",
+      "properties must be a map from names to schemas",
+    ],
   ])("is refused with its place: %s", (_, text, message) => {
     expect(describeCompileErrors(text)).toContain(message);
   });
