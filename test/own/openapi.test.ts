@@ -76,6 +76,32 @@ it("a header with the name of a query parameter does not filter a list [interfac
   ]).toEqual([1, 1, 0]);
 });
 
+it("a list is filtered by an item of a list, which may be an object or a number [interfaces 18]", async () => {
+  const issue = 'content: { application/json: { schema: { $ref: "#/components/schemas/Issue" } } }';
+  const { send } = serve(
+    document(
+      `  /v1/issues:
+    get:
+      operationId: list
+      parameters:
+        - { name: labels, in: query, schema: { type: string } }
+        - { name: points, in: query, schema: { type: string } }
+      responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Issue" } } } } } }
+    post: { operationId: add, requestBody: { ${issue} }, responses: { "201": { description: d, ${issue} } } }
+`,
+      {
+        more: "components: { schemas: { Issue: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, labels: { type: array, items: { type: object, properties: { name: { type: string } } } }, points: { type: array, items: { type: integer } } } } } }",
+      },
+    ),
+    "openapi: openapi.yaml\noperations: { list: { list: issues }, add: { create: issues } }\ncollections: { issues: { schema: '#/components/schemas/Issue' } }\n",
+  );
+  await send("POST", "/v1/issues", { body: { labels: [{ name: "new" }, { name: "bug" }], points: [3, 5] } });
+  await send("POST", "/v1/issues", { body: { labels: [{ name: "docs" }], points: [8] } });
+  const list = async (query: string) =>
+    (await send("GET", `/v1/issues?${query}`)).body.map(({ id }: { id: number }) => id);
+  expect([await list("labels=bug"), await list("points=5"), await list("points=1")]).toEqual([[1], [1], []]);
+});
+
 it("a list is filtered by instants in any offset, by several owners, and by the absence of one [interfaces 18]", async () => {
   const task = 'content: { application/json: { schema: { $ref: "#/components/schemas/Task" } } }';
   const tasks =

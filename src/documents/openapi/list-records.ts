@@ -356,8 +356,8 @@ export const KEYS_OF_OBJECTS = ["id", "value", "name", "slug", "key", "code"];
 
 /** Whether a field's value, or an item of it, is the expected one or one of several; an empty list matches all. */
 export function matches(value: unknown, expected: unknown): boolean {
-  if (Array.isArray(value) && !Array.isArray(expected)) return value.includes(expected);
   if (Array.isArray(expected)) return expected.length === 0 || expected.some((one) => matches(value, one));
+  if (Array.isArray(value)) return value.some((one) => matches(one, expected));
   if (value === expected) return true;
   if (isJsonObject(value) && !isJsonObject(expected))
     return KEYS_OF_OBJECTS.some((key) => value[key] != null && matches(value[key], expected));
