@@ -68,6 +68,11 @@ const paths = [
   ),
   describeList("/cursors", CURSOR, `next: ${URL}`),
   describeList(
+    "/either",
+    [query("page", "type: integer, default: 1"), ...OFFSET],
+    `next: ${URL}, previous: ${URL}`,
+  ),
+  describeList(
     "/nestjs",
     PAGE,
     `meta: { type: object, required: [page, take, itemCount, pageCount], properties: { page: ${N}, take: ${N}, itemCount: ${N}, pageCount: ${N} } }`,
@@ -100,7 +105,7 @@ const paths = [
   ),
 ];
 const names = [
-  ...["numbered", "nested", "linked", "offsets", "brackets", "deep", "ended", "cursors", "bare"],
+  ...["numbered", "nested", "linked", "offsets", "brackets", "deep", "ended", "cursors", "either", "bare"],
   ...["nestjs", "typeorm", "laravel", "spring", "mongoose"],
 ];
 const DOCUMENT = `openapi: 3.0.3
@@ -209,6 +214,14 @@ describe("a page contains its position and the neighbouring pages", () => {
       },
     ],
     ["/mongoose?page=3", { totalDocs: 5, pagingCounter: 5, hasNextPage: false, more: false, count: 1 }],
+    [
+      "/either?offset=2",
+      {
+        items: [{ id: 3 }, { id: 2 }],
+        next: "http://x.test/either?offset=0&page=3",
+        previous: "http://x.test/either?offset=0&page=1",
+      },
+    ],
     ["/ended?limit=5", { next_cursor: "", first_id: "5", last_id: "1" }],
   ])("%s [interfaces 18]", async (path, facts) => {
     expect(await get(path)).toMatchObject(facts);

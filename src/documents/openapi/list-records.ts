@@ -117,7 +117,10 @@ export function toPageQuery(
   direction: 1 | -1,
 ): Record<string, string | number> | undefined {
   if (direction > 0 ? next === undefined : start === 0) return undefined;
-  if (names.page !== undefined) return { [names.page]: Math.floor(start / limit) + firstPage + direction };
+  if (names.page !== undefined) {
+    const page = { [names.page]: Math.floor(start / limit) + firstPage + direction };
+    return names.offset === undefined ? page : { ...page, [names.offset]: 0 };
+  }
   if (names.offset !== undefined) return { [names.offset]: Math.max(0, start + direction * limit) };
   return names.cursor !== undefined && direction > 0 ? { [names.cursor]: next! } : undefined;
 }
@@ -223,8 +226,9 @@ export function readPage(
   const cursor = readQuery(query, names.cursor);
   let start = readCount(query, names.offset) ?? 0;
   const { firstPage } = order;
-  if (names.page !== undefined)
-    start = Math.max(0, (readCount(query, names.page) ?? firstPage) - firstPage) * limit;
+  const pagesBefore = (readCount(query, names.page) ?? firstPage) - firstPage;
+  // The first page may be the document's default beside a sent offset.
+  if (pagesBefore > 0) start = pagesBefore * limit;
   if (cursor !== undefined && cursor !== null && cursor !== "")
     start = findAfter(rows, readCursor(String(cursor), names, order), order);
   const records = rows.page(start, limit);
