@@ -62,7 +62,9 @@ describe("the text of a PDF [G20]", () => {
     const unreadable = { text: "", problem: "the PDF cannot be read" };
     expect(await read(Buffer.from("%PDF-1.4 garbage"))).toEqual(unreadable);
     expect(await read(Buffer.alloc(0))).toEqual(unreadable);
-    const withoutItsPage = pdf([plain(saying("lost"))]).toString("latin1").replace("[4 0 R]", "[9 0 R]");
+    const withoutItsPage = pdf([plain(saying("lost"))])
+      .toString("latin1")
+      .replace("[4 0 R]", "[9 0 R]");
     expect(await read(Buffer.from(withoutItsPage, "latin1"))).toEqual(unreadable);
     const scanned = await read(pdf([plain(Buffer.from("0 0 10 10 re f"))]));
     expect(scanned).toEqual({ text: "\n" });
