@@ -306,8 +306,9 @@ describe("a path that is served", () => {
     const armed = await api.call(undefined, "POST", "/_control/sandboxes/default/faults", rule);
     expect(armed.status, armed.text).toBe(201);
     expect((await api.call("dan", "GET", "/v1/own")).body).toEqual({ own: true });
-    for (const headers of [{}, { "x-sandbox-delay": "1ms" }])
-      expect((await api.call(undefined, "GET", "/v1/own", undefined, headers)).status).toBe(401);
+    expect((await api.call(undefined, "GET", "/v1/own")).status).toBe(401);
+    const delay = { "x-sandbox-delay": "1ms" };
+    expect((await api.call(undefined, "GET", "/v1/own", undefined, delay)).status).toBe(401);
     expect(called).not.toHaveBeenCalled();
     expect((await api.call("dan", "GET", "/v1/other")).text).toBe("from there");
   });
