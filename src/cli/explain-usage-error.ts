@@ -52,13 +52,13 @@ function explainMessage(
 }
 
 /** A command that has actions lists them in its help: `understudy clock advance [by]`. */
-function explainUnknownAction([command, action = "-"]: readonly string[], help: string): string | undefined {
+function explainUnknownAction([command, action]: readonly string[], help: string): string | undefined {
   // Reads only the list of commands: the examples of the help name actions too.
   const [, list = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
   const actions = [...list.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, word, name]) =>
     word === command ? [name!] : [],
   );
-  if (actions.length === 0 || action.startsWith("-") || actions.includes(action)) return undefined;
+  if (actions.length === 0 || !action || action.startsWith("-") || actions.includes(action)) return undefined;
   const nearest = findNearest(action, actions);
   const hint =
     nearest === undefined ? `Its actions are ${actions.join(", ")}.` : `Did you mean "${nearest}"?`;

@@ -8,7 +8,7 @@ import type { Row } from "../persistence/store.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The number of stored bytes of each file. */
+/** Numbers of bytes by file name. */
 type Lengths = Map<string, number>;
 
 /**
@@ -53,6 +53,7 @@ export class UploadChunks {
       await this.store.connection.send(["UNLINK", toUploadsKey(sandbox)]);
   }
 
+  /** Called when this node no longer owns the sandbox; Redis keeps the pieces. */
   release(sandbox: string): void {
     this.storedLengths.delete(sandbox);
   }
@@ -62,7 +63,10 @@ export class UploadChunks {
     this.storedLengths.get(sandbox)?.clear();
   }
 
-  /** Writes the files that a sandbox's rows name into a folder; pieces that none names are removed. */
+  /**
+   * Writes the files that a sandbox's rows name into a folder; pieces that none names are removed. These files never grow:
+   * later bytes of an upload go to a new file.
+   */
   async load(sandbox: string, rows: readonly Row[], folder: string): Promise<void> {
     const fields: string[] = await this.store.connection.send(["HKEYS", toUploadsKey(sandbox)]);
     if (fields.length === 0) return;
@@ -122,9 +126,9 @@ function listPieceNames(file: string, length: number): string[] {
   return Array.from({ length: Math.ceil(length / CHUNK_BYTES) }, (_, i) => `${file}:${i}`);
 }
 
-/** The files of the current state and of the snapshots, with the number of bytes that they need of each. */
-function listFiles(image: SandboxImage): Lengths {
-  const files: Lengths = new Map();
+/** The files of the current state and of the snapshots, by path, with the number of bytes that they need of each. */
+function listFiles(image: SandboxImage): Map<string, number> {
+  const files = new Map<string, number>();
   for (const { path, length } of image.listPaths()) files.set(path, Math.max(length, files.get(path) ?? 0));
   return files;
 }

@@ -120,7 +120,7 @@ export class SandboxRestorer {
 
   /**
    * Does everything but the creation of the sandbox, in pieces, so that code is compiled and the fixture's
-   * records exist before the first takeover.
+   * records exist before a node of a fleet takes over its first sandbox.
    */
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
     const { saved, api } = await this.parse(name, rows);

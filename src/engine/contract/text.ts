@@ -49,7 +49,7 @@ export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A path as a word of a command to paste, quoted for a POSIX shell; backslashes, as in Windows paths, need no quotes. */
+/** A path as a word of a command to paste, in the quotes of a POSIX shell if it needs any. A backslash is taken for that of a Windows path. */
 export function toShellWord(text: string): string {
   return /^[\w@%+=:,./\\~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -126,10 +126,12 @@ export function repairWestern(text: string): string {
 
 /** Endings of English plurals; the first that fits applies. */
 const SINGULARS: readonly (readonly [plural: RegExp, singular: string])[] = [
+  // Unchanged, such as `status`, but not `menus`.
   [/(?<=news|series|species|ss|sis|[^n]us)$/, ""],
   [/(?<=mov|cook|(?:^|_)[dlpt])ies$/, "ie"],
   [/ies$/, "y"],
   [/(?<=analy|cri|diagno|the)ses$/, "sis"],
+  // `batches`, `coaches`, `viruses`, `aliases`; but not `caches`, `causes`, `databases`.
   [/(?<=x|ss|sh|zz|[^a]ch|[eo]ach|[inprt]us|(?:^|_)bus|ias)es$/, ""],
   [/s$/, ""],
 ];

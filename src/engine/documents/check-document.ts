@@ -130,7 +130,7 @@ function explainUnion(union: ErrorObject, inner: readonly ErrorObject[]): readon
     errors: inner.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/${index}/`)),
   }));
   const fitting = (union.params["passingSchemas"] ?? []) as number[];
-  // A branch may lack errors because they are behind a `$ref`.
+  // A branch without errors fits, or its errors are behind a `$ref`.
   const hasAllErrors = fitting.length > 1 || branches.every(({ errors }) => errors.length > 0);
   return hasAllErrors ? explainAlternatives(branches, union) : inner;
 }

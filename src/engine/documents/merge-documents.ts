@@ -19,7 +19,7 @@ export function findRecordId(record: Readonly<Fields>): string | undefined {
 
 /**
  * Merges a document over the one that it `extends` (interfaces.md 5); neither is changed, and the result shares parts of
- * both. Maps merge key by key, lists of records by id (base order kept, new records at the end), null deletes a value
+ * both. Maps merge key by key, lists of records by id (base order kept, new records at the end; so an empty list changes nothing), null deletes a value
  * of the base, anything else replaces it. A map laid over a list of records addresses them by id: `departments: {
  * dept_ops: null }` deletes one. In a new record, null is an ordinary value, so that the record means the same in a
  * fixture without `extends`.

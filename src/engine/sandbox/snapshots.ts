@@ -29,7 +29,6 @@ export interface BlobStore {
   /** Adds a user of captured bytes, which must release them too. */
   hold(captured: unknown): void;
   /** Replaces the sandbox's bytes. The sandbox becomes a user of the captured ones, as by `hold`. */
-  /** Gives the sandbox the captured bytes, which stay held for other uses. */
   restore(sandbox: object, captured: unknown): void;
   release(captured: unknown): void;
   /** The bytes on disk; shared bytes count once. */
