@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import { flushTogether } from "../hosts/node/batches.ts";
+import { endTogether } from "../hosts/node/batches.ts";
 import { forwardHead, listForwardedHeaders, sendHead } from "../hosts/node/send.ts";
 import type { ReplayableBody } from "./replayable-body.ts";
 
@@ -198,7 +198,7 @@ class ProxiedExchange {
       answer.pipe(response);
     } else {
       answer.once("data", (piece: Buffer) => {
-        if (piece.length === length) return void flushTogether(response, piece.toString("latin1"));
+        if (piece.length === length) return void endTogether(response, piece.toString("latin1"));
         response.write(piece);
         answer.pipe(response);
       });

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { flushTogether } from "../hosts/node/batches.ts";
+import { endTogether } from "../hosts/node/batches.ts";
 
 /** A larger body is not stored, and can be sent once. */
 const MAX_STORED_BYTES = 64 * 1024;
@@ -38,7 +38,7 @@ export class ReplayableBody {
   sendTo(target: ClientRequest): void {
     const isFirst = this.target === undefined;
     this.target = target;
-    if (!this.hasBody) return void flushTogether(target, undefined);
+    if (!this.hasBody) return void endTogether(target, undefined);
     if (this.hasEnded) return void target.end(Buffer.concat(this.storedPieces));
     for (const piece of this.storedPieces) target.write(piece);
     if (isFirst) this.begin();

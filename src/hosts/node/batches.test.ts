@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, it, test, vi } from "vitest";
-import { flushTogether, handleTogether } from "./batches.ts";
+import { endTogether, handleTogether } from "./batches.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -31,14 +31,14 @@ test("requests that arrive in one turn of the event loop are handled in a row, a
 
 test("answers that become ready before Node's next tick are written there, in their order", async () => {
   const { ended, response } = responses();
-  flushTogether(response("a"), "1");
+  endTogether(response("a"), "1");
   await Promise.resolve();
-  flushTogether(response("gone", true), "2");
-  flushTogether(response("b"), "3");
+  endTogether(response("gone", true), "2");
+  endTogether(response("b"), "3");
   expect(ended).toEqual([]);
   await turn();
   expect(ended).toEqual(["a 1", "b 3"]);
-  flushTogether(response("c"), "4");
+  endTogether(response("c"), "4");
   await turn();
   expect(ended.at(-1)).toBe("c 4");
 });
@@ -46,7 +46,7 @@ test("answers that become ready before Node's next tick are written there, in th
 test("a test's fake timers in the server's process delay no answer", async () => {
   const { ended, response } = responses();
   vi.useFakeTimers();
-  flushTogether(response("a"), "1");
+  endTogether(response("a"), "1");
   await turn();
   expect(ended).toEqual(["a 1"]);
 });
@@ -78,7 +78,7 @@ describe("an answer that goes out through Node", () => {
         const length = Buffer.byteLength(body ?? "", "latin1");
         response.writeHead(200, isAnnounced ? { "Content-Length": length } : {});
         response.once("finish", () => finished.push(request.url!));
-        flushTogether(response, body);
+        endTogether(response, body);
       }).listen(0, "127.0.0.1");
       await once(server, "listening");
       const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");

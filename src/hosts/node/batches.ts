@@ -31,7 +31,7 @@ let pendingResponses: PendingResponse[] = [];
  * Ends a response, or a request to another node, together with all others that become ready before Node's next tick.
  * Each write wakes its reader, and writes in a row find readers awake. A text is sent as Latin-1.
  */
-export function flushTogether(message: OutgoingMessage, body: PendingResponse["body"]): void {
+export function endTogether(message: OutgoingMessage, body: PendingResponse["body"]): void {
   if (pendingResponses.push({ message, body }) === 1) nextTick(flush);
 }
 

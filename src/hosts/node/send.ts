@@ -4,7 +4,7 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timer
 import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
 import { toPairs } from "../../engine/maps.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
-import { flushTogether } from "./batches.ts";
+import { endTogether } from "./batches.ts";
 import { LINGER_MS } from "./linger.ts";
 
 const PING_INTERVAL_MS = 10_000;
@@ -25,8 +25,7 @@ export function sendCompleteAnswer(
     else writeForwardedHead(response, status, forwarded.reason, headers);
     // A body with as many characters as bytes is ASCII, and is sent as it is. Other texts are sent as bytes: with a UTF-8
     // text, Node would send the head as UTF-8 too.
-    if (stream === undefined)
-      flushTogether(response, body?.length === length ? body : Buffer.from(body ?? ""));
+    if (stream === undefined) endTogether(response, body?.length === length ? body : Buffer.from(body ?? ""));
   }
   if (stream === undefined) return undefined;
   if (request.method !== "HEAD") return sendStream(response, stream, answer);
