@@ -192,10 +192,10 @@ function toModule(
       for (const [name, { hidden }] of Object.entries(options as Record<string, Options>))
         if (hidden && name in parsed)
           throw new UsageError(`--${name} has no effect on this command; leave it out`);
+      check?.(parsed);
       const target: Partial<Target> = parsed;
       if ("sandbox" in commonOptions() && !listGivenTargetOptions(target as Target).includes("--sandbox"))
         target.sandbox = findNamedSandbox(target.url!) ?? target.sandbox!;
-      check?.(parsed);
       const result = await Promise.resolve(run(parsed)).catch(rethrowWithOption);
       if (!result) return;
       if (result.styled && !parsed.json) printStyled(result.text);

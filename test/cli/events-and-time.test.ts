@@ -278,6 +278,12 @@ describe("trigger and clock advance", () => {
       1, 0,
     ]);
     expect((await run("coverage", "--all", "--fail-under", "100")).code).toBe(1);
+    // The sandbox of a base URL is no `--sandbox`.
+    const env = { UNDERSTUDY_URL: `${api.url}/_s/ci` };
+    for (const words of [["--all"], ["--", "true"]]) {
+      const { code, stderr } = await runCommand(["coverage", ...words], { env });
+      expect([code, stderr]).toEqual([0, ""]);
+    }
   });
 
   it("make a bundle of a server with a delay that can be replayed [interfaces 11]", async () => {
