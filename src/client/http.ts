@@ -132,10 +132,10 @@ export class ControlHttp {
   async call<T = unknown>(method: string, path: string, body?: unknown, sandbox?: string): Promise<T> {
     const response = await this.request(method, path, { body, sandbox });
     if (response.status === 204) return undefined as T;
+    const text = await response.text();
     try {
-      return JSON.parse(await response.text()) as T;
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw new UnreachableError(this.url, error);
+      return JSON.parse(text) as T;
+    } catch {
       throw new ForeignServerError(this.url, `its answer ${response.status} is not JSON`);
     }
   }
@@ -190,9 +190,10 @@ export class ControlHttp {
     path: string,
     { body, after, signal, sandbox }: CallOptions = {},
   ): Promise<Reply> {
-    let response: Reply;
+    const { url } = this;
+    let reply: Reply;
     try {
-      response = await this.transport(this.url + path, {
+      reply = await this.transport(url + path, {
         method,
         headers: {
           accept: "application/json",
@@ -206,10 +207,18 @@ export class ControlHttp {
       });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      throw error instanceof ClosedError ? error : new UnreachableError(this.url, error);
+      throw error instanceof ClosedError ? error : new UnreachableError(url, error);
     }
+    const throwLost = (error: unknown): never => {
+      throw new UnreachableError(url, error);
+    };
+    const response: Reply = {
+      ...reply,
+      text: () => reply.text().catch(throwLost),
+      bytes: () => reply.bytes().catch(throwLost),
+    };
     if (response.status < 200 || response.status > 299)
-      throw new ControlError(response.status, await readProblem(response, this.url));
+      throw new ControlError(response.status, await readProblem(response, url));
     return response;
   }
 }

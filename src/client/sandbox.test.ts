@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "./connect.ts";
 import { createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
-import { ControlError } from "./http.ts";
+import { ControlError, ControlHttp, UnreachableError } from "./http.ts";
 import type { SandboxClient } from "./sandbox.ts";
 
 let understudy: LocalUnderstudy;
@@ -142,6 +142,17 @@ describe("the library's types match the answers of the control API [interfaces 8
       `The server at ${understudy.url} answered 401, but not in the form of the control API. Name the address that \`understudy start\` printed.`,
     );
   });
+});
+
+it("a connection lost within an answer is reported like a server that is gone [interfaces 8]", async () => {
+  const lose = () => Promise.reject(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
+  for (const status of [200, 500]) {
+    const reply = { status, statusText: "", contentType: "application/problem+json", chunks: lose as never };
+    const transport = async () => ({ ...reply, text: lose, bytes: lose });
+    const http = new ControlHttp("http://127.0.0.1:9", undefined, { transport });
+    for (const call of [http.call("GET", "/a"), http.fetchBytes("/a"), http.fetchText("/a")])
+      await expect(call).rejects.toBeInstanceOf(UnreachableError);
+  }
 });
 
 it("a printed ControlError shows its hint once [interfaces 11]", async () => {
