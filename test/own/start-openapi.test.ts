@@ -134,6 +134,12 @@ describe("a file that cannot be used prevents the start with one sentence", () =
       /there is no file .*a\.yaml/,
     ],
     [
+      "a document with a date as its name, which is not there",
+      { "b.yaml": "openapi: 2026-03-15.yaml\n" },
+      "b.yaml",
+      /there is no file .*2026-03-15\.yaml/,
+    ],
+    [
       "bindings with a wrong key",
       { "b.yaml": `${BINDINGS}operation: 3\n` },
       "b.yaml",

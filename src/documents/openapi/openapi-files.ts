@@ -43,7 +43,7 @@ export class OpenApiFiles implements OwnFiles {
     const document = openDocument(text, displayName);
     // A version in an OpenAPI document, a path in a file of bindings.
     const versionOrPath = isJsonObject(document.value) ? document.value["openapi"] : undefined;
-    if (typeof versionOrPath !== "string" || /^\d/.test(versionOrPath))
+    if (typeof versionOrPath !== "string" || /^[\d.]+(-\w+)?$/.test(versionOrPath))
       return { document, sha256: toDigest(text) };
     return this.openNamedDocument(versionOrPath, {
       file,
