@@ -3,7 +3,7 @@ import { defineConfig } from "vite";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-// `npx vite src/console` serves the sources with hot reload and proxies the control API of a server on port 4747.
+// `npx vite src/console` serves the sources with hot reload and proxies the API calls to a server on port 4747.
 export default defineConfig({
   root: here,
   base: "/_console/",
@@ -30,5 +30,5 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { "/_control": "http://127.0.0.1:4747" } },
+  server: { proxy: { "^/_(control|s)/": "http://127.0.0.1:4747" } },
 });
