@@ -29,6 +29,7 @@ const findLocks = () => (globalThis as { navigator?: { locks?: Locks } }).naviga
 /**
  * The engine of a stored world, which runs in one tab, the leader: the tab that has the lock. Other tabs forward their requests
  * to it, and one of them leads when it is closed.
+ * @param open `isStored` is false for a page that has no locks, where no world is stored
  * @throws Error if the leader has another version; the errors of `open`
  */
 export async function shareWorld(

@@ -16,6 +16,7 @@ import type { Login } from "./login.ts";
 import type { Limits } from "./operation.ts";
 
 export interface UnderstudyOptions {
+  /** The fixture, seed, clock and settings are those of every sandbox that is created without its own. */
   fixture?: string | object;
   seed?: number;
   clock?: ClockSetting;

@@ -59,8 +59,8 @@ export class IndexedDbStore implements Store {
   private readonly mutex = new Mutex();
   /** Pieces of uploads that the next commit stores, with the rows that name them. */
   private readonly unsavedPieces = new Map<string, Uint8Array>();
-  /** Changes in the log since it was last rewritten. */
-  private changesSinceRewrite = 0;
+  /** Changes in the log since `compactLog` last ran. */
+  private changesSinceCompacting = 0;
 
   private constructor(db: Database, place: string) {
     this.db = db;
@@ -107,8 +107,8 @@ export class IndexedDbStore implements Store {
         for (const [name, bytes] of pieces) pieceTable!.put(bytes, name);
       });
       for (const [name] of pieces) this.unsavedPieces.delete(name);
-      this.changesSinceRewrite += changes.length;
-      if (this.changesSinceRewrite > MAX_GROWTH) await this.compactLog();
+      this.changesSinceCompacting += changes.length;
+      if (this.changesSinceCompacting > MAX_GROWTH) await this.compactLog();
     });
   }
 
@@ -149,7 +149,7 @@ export class IndexedDbStore implements Store {
   /** Rewrites the log without overwritten changes, if these are half of it. */
   private async compactLog(): Promise<void> {
     const { sections, length } = await this.read();
-    this.changesSinceRewrite = 0;
+    this.changesSinceCompacting = 0;
     const rows = [...sections].flatMap(([sandbox, rowsBySection]) =>
       listRows(rowsBySection).map((row) => ({ sandbox, ...row })),
     );

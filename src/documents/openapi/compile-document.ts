@@ -177,6 +177,7 @@ class DocumentCompiler {
         continue;
       }
       if (this.targets.find(name) === undefined && !this.bindings.collections.has(name)) {
+        // No name of a collection begins with a digit.
         if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
         const outerFields = new Set([...(specs.get(name)?.outerFields ?? []), ...Object.keys(where)]);
         for (const field of schemas.listPossibleFields(schema).keys()) outerFields.delete(field);

@@ -142,6 +142,6 @@ export interface StateRules<R extends StoredRecord> {
   fromPublic?: (fields: Record<string, unknown>, world: WorldReader) => Partial<R>;
   insert?: (tx: Transaction, record: R, actor: StateActor) => R;
   update?: (tx: Transaction, before: R, after: R, actor: StateActor) => R;
-  /** Called before the record is removed with its dependents (`removeWithDependents`). */
+  /** Called before the record is removed with its dependents (`removeWithDependents`); may remove the record itself. */
   beforeRemove?: (tx: Transaction, record: R, actor: StateActor) => void;
 }

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { parseNumber } from "../contract/invalid-field.ts";
 
 interface Property {
-  type?: string | string[];
+  type?: string;
   items?: Property;
   anyOf?: Property[];
   default?: unknown;
