@@ -156,7 +156,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     id: "deliveries.redeliver",
     section: "interfaces 14",
     route: "POST /_control/sandboxes/{name}/deliveries/redeliver",
-    summary: "Attempt failed deliveries again, and wait",
+    summary: "Attempt deliveries again, and wait",
     description:
       "Sends the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it.",
     body: { kind: "json", schema: RedeliverInput },

@@ -82,7 +82,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     id: "faults.list",
     route: "GET /_control/sandboxes/{name}/faults",
     summary:
-      "List inline rules, which come from calls and not from scenarios, newest first, as they are evaluated",
+      "List inline rules, which come from calls and not from scenarios, in order of evaluation: newest first",
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();

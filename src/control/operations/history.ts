@@ -157,7 +157,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     id: "history.rewind",
     section: "interfaces 10",
     route: "POST /_control/sandboxes/{name}/history/{id}/rewind",
-    summary: "Rewind to before or after a change, also an undone one",
+    summary: "Rewind to before or after a change, also one that a rewind undid",
     description:
       "Restores data, credentials, rate windows, clock, timers, pending deliveries and random state; settings, scenarios, rules and journal stay.",
     params: EntryParams,
