@@ -174,7 +174,8 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.diff",
     route: "GET /_control/sandboxes/{name}/snapshots/{a}/diff/{b}",
-    summary: "Compare two snapshots, where `b` may be of the sandbox `of`; the name `now` means the current state",
+    summary:
+      "Compare two snapshots, where `b` may be of the sandbox `of`; the name `now` means the current state",
     params: SnapshotPairParams,
     query: DifferenceQuery,
     errors: ["unknown-snapshot"],
