@@ -49,7 +49,7 @@ export class Document<T> {
     return this.fileVersions.keys();
   }
 
-  dependsOnSettings(file: string): boolean {
+  usesFile(file: string): boolean {
     return this.fileVersions.has(file);
   }
 
@@ -250,7 +250,7 @@ export class DocumentLibrary<T> {
   /** The documents in use that a file belongs to. */
   private listDependents(file: string): Document<T>[] {
     return this.listLoaded().filter(
-      (document) => document.dependsOnSettings(file) && this.options.isInUse(document),
+      (document) => document.usesFile(file) && this.options.isInUse(document),
     );
   }
 

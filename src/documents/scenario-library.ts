@@ -217,7 +217,7 @@ export class ScenarioLibrary implements ScenarioSource {
     const { files } = this;
     const wasBroken = files
       .listInUse()
-      .filter((one) => one.dependsOnSettings(file) && one.problem !== undefined);
+      .filter((one) => one.usesFile(file) && one.problem !== undefined);
     const { changed, broken } = files.refresh(file);
     const edited = new Set([...changed, ...wasBroken.filter(({ problem }) => problem === undefined)]);
     // A scenario that another file of the same name hides is active nowhere.
