@@ -249,9 +249,7 @@ export class DocumentLibrary<T> {
 
   /** The documents in use that a file belongs to. */
   private listDependents(file: string): Document<T>[] {
-    return this.listLoaded().filter(
-      (document) => document.usesFile(file) && this.options.isInUse(document),
-    );
+    return this.listLoaded().filter((document) => document.usesFile(file) && this.options.isInUse(document));
   }
 
   /** Lists all documents in order of precedence. */

@@ -215,9 +215,7 @@ export class ScenarioLibrary implements ScenarioSource {
    */
   refresh(file: string): AffectedDocuments<Scenario> {
     const { files } = this;
-    const wasBroken = files
-      .listInUse()
-      .filter((one) => one.usesFile(file) && one.problem !== undefined);
+    const wasBroken = files.listInUse().filter((one) => one.usesFile(file) && one.problem !== undefined);
     const { changed, broken } = files.refresh(file);
     const edited = new Set([...changed, ...wasBroken.filter(({ problem }) => problem === undefined)]);
     // A scenario that another file of the same name hides is active nowhere.

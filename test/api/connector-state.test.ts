@@ -75,6 +75,19 @@ describe("state calls on connectors", () => {
     expect((await fetchJob("job_sync_running")).body).toMatchObject({ status: "succeeded", duration: 30 });
   });
 
+  it("end a running job with the figures of the call, also none at all [3.2]", async () => {
+    await api.advance(5000);
+    const ended = await callState("PATCH", "connector_jobs/job_sync_running", {
+      status: "failed",
+      bytes_synced: 0,
+      rows_synced: 0,
+    });
+    expect([ended.status, ended.body]).toMatchObject([
+      200,
+      { status: "failed", bytes_synced: 0, rows_synced: 0 },
+    ]);
+  });
+
   it("move the end of a running job with its start [3.2]", async () => {
     await callState("PATCH", "connector_jobs/job_sync_running", { start_time: "2026-03-15T12:00:00.000Z" });
     await api.advance(29_999);

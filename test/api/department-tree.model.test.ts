@@ -111,7 +111,8 @@ function applyToWorld(world: World, command: Command): boolean {
       }
       if (kind === "patch") {
         if (found === undefined) throw new Error("unknown");
-        return rules.update(tx, found, { ...found, parent_id: command.parent }, ACTOR);
+        const given = { parent_id: command.parent };
+        return rules.update(tx, found, { ...found, ...given }, ACTOR, given);
       }
       const call = {
         params: { organization_id: "org_one", department_id: id },

@@ -125,6 +125,15 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await status("file_handbook")).body.progress_percent).toBe(10);
   });
 
+  it("set the progress that a file began with, and fail it there [G11]", async () => {
+    await api.advance(6_000);
+    const moved = await callState("PATCH", row, { progress_percent: 45 });
+    expect([moved.status, moved.body.progress_percent]).toEqual([200, 45]);
+    await api.advance(6_000);
+    const failed = await callState("PATCH", row, { status: "failed", progress_percent: 45 });
+    expect([failed.status, failed.body.progress_percent]).toEqual([200, 45]);
+  });
+
   it("add a file to a store in any status, and refuse an unknown reference with 422 [interfaces 4]", async () => {
     const made = await callState("POST", "store_files", {
       store_id: "vs_empty",

@@ -40,7 +40,7 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
         requireReferences(tx, collection, fields);
         const before = tx.get(collection, id)!;
         const after = { ...before, ...fields };
-        return rules.update?.(tx, before, after, toActor(actor)) ?? tx.put(collection, after);
+        return rules.update?.(tx, before, after, toActor(actor), fields) ?? tx.put(collection, after);
       }),
     remove: (id: string, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {

@@ -178,7 +178,7 @@ export class BoundCollection extends PublicCollection {
     for (const field of this.instants) if (UPDATED_NAMES.test(field)) after[field] = world.now;
     for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
-      return this.rules.update(world, before, after, this.toActor(call));
+      return this.rules.update(world, before, after, this.toActor(call), fields);
     if (bodyFields === undefined || this.spec === undefined)
       return world.put(this.collection, after as object);
     return world.put(this.collection, this.complete(after, changes, world));

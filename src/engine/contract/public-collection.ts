@@ -98,7 +98,7 @@ export class PublicCollection {
     requireReferences(tx, collection, fields);
     const publicBefore = this.toPublic(before, tx);
     const after = { ...before, ...fields };
-    const updated = rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
+    const updated = rules.update?.(tx, before, after, actor, fields) ?? tx.put(collection, after);
     const changed = this.toPublic(readAgain(tx, collection, updated), tx);
     const findInvalid = (record: Fields) => rules.findInvalid?.(record, { isWhole: true });
     const invalid = findInvalid(changed);

@@ -141,7 +141,8 @@ export interface StateRules<R extends StoredRecord> {
   /** The inverse, for the given fields only. */
   fromPublic?: (fields: Record<string, unknown>, world: WorldReader) => Partial<R>;
   insert?: (tx: Transaction, record: R, actor: StateActor) => R;
-  update?: (tx: Transaction, before: R, after: R, actor: StateActor) => R;
+  /** `given` are the stored values that the call gives, of which some may be as before. */
+  update?: (tx: Transaction, before: R, after: R, actor: StateActor, given: Partial<R>) => R;
   /** Called before the record is removed with its dependents (`removeWithDependents`); may remove the record itself. */
   beforeRemove?: (tx: Transaction, record: R, actor: StateActor) => void;
 }

@@ -143,15 +143,11 @@ function putRunningJob(tx: Transaction, job: RunningJob): ConnectorJob {
 
 type JobOutcome = Exclude<ConnectorJob["status"], "running">;
 
-/** Ends a running job: a success has its totals, any other job what it has synced by `at`; `figures` overrides both. */
+/** Ends a running job: a success has its totals, any other job what it has synced by `at`. */
 export function endJob(
   tx: Transaction,
   job: ConnectorJob,
-  {
-    status,
-    at,
-    figures = {},
-  }: { status: JobOutcome; at: number; figures?: Partial<SyncedFigures & { duration: number }> },
+  { status, at }: { status: JobOutcome; at: number },
 ): ConnectorJob {
   tx.unschedule("connector.job", job.job_id);
   const totals = { bytes_synced: job.bytes_total, rows_synced: job.rows_total };
@@ -162,7 +158,6 @@ export function endJob(
     fails_at: null,
     duration: Math.max(0, Math.floor((at - job.start_time) / 1000)),
     ...(status === "succeeded" ? totals : calculateSynced(job, at)),
-    ...figures,
   });
 }
 
@@ -189,7 +184,7 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
     requireNoRunningJob(tx, record);
     return startJob(tx, record, settings);
   },
-  update(tx, before, after, { settings, silent }) {
+  update(tx, before, after, { settings, silent }, given) {
     requireConnection(tx, after);
     const startsOrEnds = (before.status === "running") !== (after.status === "running");
     // A job that starts or ends gets its duration below, unless the call gives one.
@@ -201,7 +196,8 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
       const start_time = after.start_time === before.start_time ? tx.now : after.start_time;
       return startJob(tx, { ...after, start_time }, settings);
     }
-    const job = before.status === "running" ? endJobByCall(tx, before, after) : tx.put(connectorJobs, after);
+    const job =
+      before.status === "running" ? endJobByCall(tx, before, { after, given }) : tx.put(connectorJobs, after);
     if (!silent && job.status !== before.status) emitOutcome(tx, job);
     return job;
   },
@@ -234,14 +230,20 @@ function moveStart(tx: Transaction, before: ConnectorJob, after: ConnectorJob): 
 }
 
 /** Ends a running job now, with the figures that the call changes. */
-function endJobByCall(tx: Transaction, before: ConnectorJob, after: ConnectorJob): ConnectorJob {
-  const { status, bytes_synced, rows_synced, duration } = after as ConnectorJob & { status: JobOutcome };
-  const changedFigures = {
-    ...(bytes_synced !== before.bytes_synced && { bytes_synced }),
-    ...(rows_synced !== before.rows_synced && { rows_synced }),
-    ...(duration !== null && { duration }),
-  };
+function endJobByCall(
+  tx: Transaction,
+  before: ConnectorJob,
+  { after, given }: { after: ConnectorJob; given: Partial<ConnectorJob> },
+): ConnectorJob {
+  const { status, duration } = after as ConnectorJob & { status: JobOutcome };
+  const current = calculateSynced(before, tx.now);
+  const { bytes_synced = current.bytes_synced, rows_synced = current.rows_synced } = given;
   // `endJob` calculates the figures of a job that still runs.
-  const runningJob: ConnectorJob = { ...after, status: "running" };
-  return endJob(tx, runningJob, { status, at: tx.now, figures: changedFigures });
+  const job = endJob(tx, { ...after, status: "running" }, { status, at: tx.now });
+  return tx.put(connectorJobs, {
+    ...job,
+    ...(bytes_synced !== current.bytes_synced && { bytes_synced }),
+    ...(rows_synced !== current.rows_synced && { rows_synced }),
+    duration: duration ?? job.duration,
+  });
 }

@@ -178,31 +178,36 @@ export const storeFileStateRules: StateRules<StoreFile> = {
     if (store.organization_id !== file.organization_id) throw invalidInput("file_id", file.id, reason);
     return putStoreFile(tx, record, actor);
   },
-  update(tx, before, after, actor) {
+  update(tx, before, after, actor, given) {
     for (const field of ["store_id", "file_id"] as const) {
       if (after[field] !== before[field]) throw invalidInput(field, after[field], `${field} cannot change`);
     }
-    return putStoreFile(tx, applyUpdate(tx, before, after, actor), actor, before.status);
+    return putStoreFile(tx, applyUpdate(tx, { before, after, given }, actor), actor, before.status);
   },
 };
 
 /** Applies a PATCH: a new status sets the fields that follow from it. */
-function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor: StateActor): StoreFile {
+function applyUpdate(
+  tx: Transaction,
+  { before, after, given }: { before: StoreFile; after: StoreFile; given: Partial<StoreFile> },
+  actor: StateActor,
+): StoreFile {
+  const current = setCurrentProgress(before, tx.now).progress_percent;
+  const { progress_percent = current } = given;
   if (after.status === "processing") {
     const isNew = before.status !== "processing";
     const started_at = isNew && after.started_at === before.started_at ? tx.now : after.started_at;
     // New processing has the duration of the current setting, running processing keeps its own (G11).
     const processing_ms = isNew ? toMilliseconds(actor.settings.processing_seconds) : before.processing_ms;
     const file = { ...after, started_at, processing_ms, completed_at: null, error_message: null };
-    if (after.progress_percent === before.progress_percent) return file;
-    return { ...file, started_at: findStart(after.progress_percent, processing_ms, tx.now) };
+    if (progress_percent === current) return file;
+    return { ...file, started_at: findStart(progress_percent, processing_ms, tx.now) };
   }
   const completed_at = after.completed_at ?? before.completed_at ?? Math.max(tx.now, after.started_at);
   if (after.status === "completed") return { ...after, completed_at };
   const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED_TYPE);
-  const { progress_percent } = after;
   // Without a given progress, running processing fails at the one it has reached.
-  const follows = before.status === "processing" && progress_percent === before.progress_percent;
+  const follows = before.status === "processing" && progress_percent === current;
   return follows ? failed : { ...failed, progress_percent };
 }
 
