@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
@@ -177,6 +178,7 @@ export class FleetNode {
     } catch (error) {
       // Another node may be able to read it.
       await store.release(name).catch(() => {});
+      await rm(folder, { recursive: true, force: true }).catch(() => {});
       if (error instanceof StoreRefusal) throw error;
       const message = (error as Error).message.replace(/\.$/, "");
       this.parts.log.error(`Sandbox ${name} could not be taken over: ${message}. Redis still has it.`);

@@ -1,5 +1,9 @@
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { platform, providePlatform } from "../../src/engine/platform.ts";
+import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
 import { until } from "../support/eventually.ts";
 import { startNode, startNodeProcess, type TestNode, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
@@ -19,6 +23,7 @@ beforeEach(({ skip }) => {
 });
 afterEach(async () => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
   for (const node of open.splice(0)) await node.close();
   if (hasRedis) await redis.command("FLUSHALL").catch(() => redis.launch());
 });
@@ -190,6 +195,20 @@ describe("a fleet [interfaces 15]", () => {
     expect((await chunk(upload_url, bytes.subarray(400_000), 400_000, bytes.length)).status).toBe(200);
     const file = { ...announced, gcs_path };
     expect((await b.call("dan", "POST", "/v1/organizations/org_acme/files", file)).status).toBe(201);
+  });
+
+  it("keeps no uploads of a sandbox that it cannot take over [interfaces 15]", async () => {
+    const [a, b] = [await start(), await start()];
+    const { upload_url } = await announce(b as never, { file_size: 500 });
+    expect((await chunk(upload_url, noise(400), 0, 500)).status).toBe(308);
+    vi.spyOn(SandboxRestorer.prototype, "restoreRows").mockRejectedValue(new Error("a row is broken"));
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    for (let attempt = 0; attempt < 2; attempt++)
+      expect((await b.call("dan", "GET", "/v1/models")).status).toBe(503);
+    const ofThisProcess = readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-`));
+    const kept = ofThisProcess.flatMap((folder) => readdirSync(join(tmpdir(), folder)));
+    expect(kept.filter((name) => name.startsWith("default-"))).toEqual([]);
   });
 
   it("answers 503 with a time to retry without Redis, loses nothing acknowledged, and recovers [interfaces 15]", async () => {
