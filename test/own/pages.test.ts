@@ -68,6 +68,11 @@ const paths = [
   ),
   describeList("/cursors", CURSOR, `next: ${URL}`),
   describeList(
+    "/texts",
+    [query("page", 'type: string, default: "1"'), query("limit", 'type: string, default: "2"')],
+    "next_page: { type: string }",
+  ),
+  describeList(
     "/either",
     [query("page", "type: integer, default: 1"), ...OFFSET],
     `next: ${URL}, previous: ${URL}`,
@@ -105,7 +110,19 @@ const paths = [
   ),
 ];
 const names = [
-  ...["numbered", "nested", "linked", "offsets", "brackets", "deep", "ended", "cursors", "either", "bare"],
+  ...[
+    "numbered",
+    "nested",
+    "linked",
+    "offsets",
+    "brackets",
+    "deep",
+    "ended",
+    "cursors",
+    "either",
+    "texts",
+    "bare",
+  ],
   ...["nestjs", "typeorm", "laravel", "spring", "mongoose"],
 ];
 const DOCUMENT = `openapi: 3.0.3
@@ -240,6 +257,17 @@ it("the URLs of the next pages lead to each record once [interfaces 18]", async 
     }
     expect(seen).toEqual([5, 4, 3, 2, 1]);
   }
+});
+
+it("a `page` that is a text takes a number or a cursor, and a `limit` that is one a number [interfaces 18]", async () => {
+  const list = async (query: string) =>
+    (await get(`/texts?${query}`)).items.map(({ id }: { id: number }) => id);
+  expect([await list(""), await list("page=2"), await list("page=2&limit=3")]).toEqual([
+    [5, 4],
+    [3, 2],
+    [2, 1],
+  ]);
+  expect(await list(`page=${(await get("/texts")).next_page}`)).toEqual([3, 2]);
 });
 
 it("the headers of a bare list lead to its next page [interfaces 18]", async () => {

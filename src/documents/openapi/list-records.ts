@@ -1,5 +1,6 @@
 import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../engine/bytes.ts";
 import { invalidInput } from "../../engine/contract/errors.ts";
+import { parseNumber } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { compareFields } from "../../engine/own/own-records.ts";
 import { type Order, View } from "../../engine/state/view.ts";
@@ -10,6 +11,7 @@ import type { Schemas } from "./schemas.ts";
 /** Names of parameters and of places in answers, as the pages of a list use them. */
 export type PageNames = NonNullable<OperationBinding["page"]>;
 
+const PAGE_NAME = /^(page|page_?number|page_?no|page\[number\])$/i;
 export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = [
   ["limit", /^(limit|per_?page|page_?size|size|count|first|max_?results|top|page\[size\]|page\[limit\])$/i],
   ["offset", /^(offset|skip|start|from|start_?index|page\[offset\])$/i],
@@ -17,7 +19,7 @@ export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = 
     "cursor",
     /^(cursor|after|starting_?after|page_?token|next_?token|continuation(_?token)?|page\[(after|cursor)\])$/i,
   ],
-  ["page", /^(page|page_?number|page_?no|page\[number\])$/i],
+  ["page", PAGE_NAME],
 ];
 const TOTAL_NAME = /^total(_?(count|items|results|size|elements|records|entries|hits|docs))?$/i;
 const COUNT_NAME = /^(count|item_?count|number_?of_?elements)$/i;
@@ -226,10 +228,14 @@ export function readPage(
   const cursor = readQuery(query, names.cursor);
   let start = readCount(query, names.offset) ?? 0;
   const { firstPage } = order;
-  const pagesBefore = (readCount(query, names.page) ?? firstPage) - firstPage;
+  const pageName = names.page ?? (PAGE_NAME.test(names.cursor ?? "") ? names.cursor : undefined);
+  const page = readCount(query, pageName);
+  const pagesBefore = (page ?? firstPage) - firstPage;
   // The first page may be the document's default beside a sent offset.
   if (pagesBefore > 0) start = pagesBefore * limit;
-  if (cursor !== undefined && cursor !== null && cursor !== "")
+  // A `page` that is a text may be either.
+  const isNumber = pageName === names.cursor && page !== undefined;
+  if (cursor !== undefined && cursor !== null && cursor !== "" && !isNumber)
     start = findAfter(rows, readCursor(String(cursor), names, order), order);
   const records = rows.page(start, limit);
   const last = records.at(-1);
@@ -274,7 +280,9 @@ export function readQuery(query: JsonObject, name: string | undefined): unknown 
 
 function readCount(query: JsonObject, name: string | undefined): number | undefined {
   const value = readQuery(query, name);
-  return typeof value === "number" ? Math.max(0, Math.floor(value)) : undefined;
+  // Some documents describe numbers as texts.
+  const count = typeof value === "string" ? parseNumber(value) : value;
+  return typeof count === "number" ? Math.max(0, Math.floor(count)) : undefined;
 }
 
 /** The place of a record in a list; in a sorted list also its `sort` and the field's value. */
