@@ -47,5 +47,15 @@ describe("a request's JSON", () => {
     const list = (count: number) => JSON.stringify(Array.from({ length: count }, () => "a,b"));
     expect(parseText(list(50), 50)).toHaveLength(50);
     expect(() => parseText(list(51), 50)).toThrow(expect.objectContaining({ code: "INVALID_JSON" }));
+    const empty = (count: number) => JSON.stringify(Array.from({ length: count }, () => ({})));
+    expect(parseText(empty(100), 100)).toHaveLength(100);
+  });
+
+  it("is refused with too many lists and objects of one entry [quality 2.11]", () => {
+    for (const inner of [nestLists(90, "1"), `${'{"a":'.repeat(90)}1${"}".repeat(90)}`]) {
+      const text = `[${inner},${inner}]`;
+      expect(JSON.stringify(parseText(text, 182))).toBe(text);
+      expect(() => parseText(text, 181)).toThrow(expect.objectContaining({ code: "INVALID_JSON" }));
+    }
   });
 });

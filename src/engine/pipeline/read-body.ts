@@ -41,9 +41,9 @@ export async function readBytes({ headers, body }: Received, limit: number): Pro
   return chunks.length > 1 ? concatBytes(chunks) : (chunks[0] ?? EMPTY_BYTES);
 }
 
-/** A JSON body with its text, which shows numbers as they were written. */
 export interface JsonBody {
   value: unknown;
+  /** Shows numbers as they were written; empty for a body in another format than JSON. */
   text: string;
 }
 
@@ -178,11 +178,12 @@ function findExcess(bytes: Uint8Array, maxValues: number): string | undefined {
     } else if (char === QUOTE) inString = true;
     else if (char === OPEN_LIST || char === OPEN_OBJECT) {
       if (++depth > MAX_JSON_DEPTH) return `The document nests deeper than ${MAX_JSON_DEPTH} levels.`;
+      const next = bytes[i + 1];
+      if (next !== CLOSE_LIST && next !== CLOSE_OBJECT) values++;
     } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) depth--;
-    else if (char === COMMA && ++values >= maxValues)
-      return `The document has more than ${maxValues} keys and list entries.`;
+    else if (char === COMMA) values++;
   }
-  return undefined;
+  return values > maxValues ? `The document has more than ${maxValues} keys and list entries.` : undefined;
 }
 
 function createInvalidJsonError(system_message: string): ApiError {
