@@ -96,6 +96,17 @@ describe("an override for one request", () => {
     }
   });
 
+  it("by an unreadable Prefer is refused, also beside X-Sandbox-Fault [interfaces 3]", async () => {
+    const fault: Record<string, string> = { "x-sandbox-fault": "RATE_LIMIT_EXCEEDED" };
+    const prefer = "code=teapot";
+    for (const headers of [{ prefer }, { prefer, ...fault }]) {
+      const answer = await api.call("ada", "GET", "/v1/models", undefined, headers);
+      expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining("is not a status")]);
+    }
+    const both = { prefer: "code=200", ...fault };
+    expect((await api.call("ada", "GET", "/v1/models", undefined, both)).status).toBe(429);
+  });
+
   it("by X-Sandbox-Delay waits on the wall clock of a frozen sandbox [interfaces 3]", async () => {
     const before = performance.now();
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {

@@ -52,10 +52,11 @@ export function readOverride(
       "This server takes no X-Sandbox-Fault, X-Sandbox-Delay or Prefer: code=N: it was started with --no-overrides. Arm a rule by the control API instead.",
     );
   const delay_ms = delay === undefined ? undefined : readDelay(String(delay));
-  if (fault !== undefined) return { delay_ms, fault: readFault(String(fault).trim(), operation, scenarios) };
+  const preferredFault =
+    preferredStatus === undefined ? undefined : readPreferredFault(preferredStatus, operation);
   return {
     delay_ms,
-    fault: preferredStatus === undefined ? undefined : readPreferredFault(preferredStatus, operation),
+    fault: fault === undefined ? preferredFault : readFault(String(fault).trim(), operation, scenarios),
   };
 }
 
