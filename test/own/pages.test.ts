@@ -473,6 +473,8 @@ components:
     ["sort", "sort=title,desc", [5, 6, 7, 8, 9, 10, 3, 4, 2, 1]],
     ["order_by", "order_by=created%20asc", all],
     ["sortBy", "sortBy=colour", all],
+    ["sort", "sort=id,description", [...all].reverse()],
+    ["sort", "sort=id:descend", all],
     ["ordering", "", all],
   ])("is sorted by %s: %s [interfaces 18]", async (name, search, ids) => {
     const list = await serve([string(name)]);

@@ -38,7 +38,10 @@ export function listPathNames(path: string): string[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
 }
 
-/** Returns functions that list a target's records by the values of fields, and give the order of each. */
+/**
+ * Returns functions that list a target's records by the values of fields, and give the order of each. With `deleted`,
+ * softly deleted records are among them.
+ */
 export function createRecordSource(target: BoundCollection, { deleted = false }: { deleted?: boolean }) {
   const { collection, spec } = target;
   const findIndex = (field: string): string | undefined => {
@@ -103,7 +106,7 @@ export function search(
 
 /** The fields of `name`, `-name`, `name:desc` or `name,desc`, in the form `-name`; others are ignored. */
 export function readOrdering(order: unknown, direction: unknown, fieldNames: ReadonlySet<string>): string[] {
-  const isDescending = (one: unknown) => /^desc/i.test(String(one));
+  const isDescending = (one: unknown) => /^desc(end(ing)?)?(?![a-z])/i.test(String(one));
   const sorts: string[] = [];
   for (const part of [order ?? []]
     .flat()
