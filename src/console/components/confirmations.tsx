@@ -1,11 +1,11 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { toPrintableLines } from "../../engine/contract/text.ts";
 import { createStore } from "../api/store.ts";
 import { ActionButton } from "./button.tsx";
 import { Mark, type Outcome } from "./status.tsx";
 
 interface Confirmation {
-  text: ReactNode;
+  text: string;
   outcome?: Outcome;
   undo?: (() => Promise<unknown>) | undefined;
 }
@@ -33,11 +33,14 @@ async function undoAction(confirmation: ShownConfirmation): Promise<void> {
   dismiss(confirmation);
   try {
     await confirmation.undo!();
-    showConfirmation({ text: <>Undone: {confirmation.text}</> });
+    showConfirmation({ text: `Undone: ${confirmation.text}` });
   } catch (error) {
     showConfirmation({ text: (error as Error).message, outcome: "refused" });
   }
 }
+
+/** A switch is an input too. */
+const TEXT_FIELD = "input:not([type=checkbox], [type=radio]), textarea";
 
 /** Ctrl-Z (⌘-Z) outside of a text field undoes the newest action. */
 export function Confirmations() {
@@ -47,7 +50,7 @@ export function Confirmations() {
     const onKey = (event: KeyboardEvent) => {
       const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
       const newest = confirmations.get().findLast(({ undo }) => undo);
-      if (!isUndo || !newest || (event.target as Element).matches("input, textarea")) return;
+      if (!isUndo || !newest || (event.target as Element).matches(TEXT_FIELD)) return;
       event.preventDefault();
       void undoAction(newest);
     };
@@ -82,7 +85,7 @@ function ConfirmationLine(props: { confirmation: ShownConfirmation; isPaused: bo
   return (
     <div className="confirmation">
       <Mark outcome={outcome} word={null} />
-      <span className="grow">{typeof text === "string" ? toPrintableLines(text) : text}</span>
+      <span className="grow">{toPrintableLines(text)}</span>
       {undo && <ActionButton label="Undo" onPress={() => void undoAction(confirmation)} />}
       <ActionButton label="✕" name="Dismiss" look="square" onPress={() => dismiss(confirmation)} />
     </div>

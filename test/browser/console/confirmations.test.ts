@@ -102,6 +102,24 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(status(page)).not.toContainText("scenario");
   });
 
+  it("is undone by Ctrl-Z while the switch that made it still has the focus [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/faults?scenario=flaky-uploads");
+    await page.getByRole("switch", { name: "Inactive" }).press("Space");
+    await see(confirmations(page)).toContainText("Activated flaky-uploads.");
+    await page.keyboard.press("Control+z");
+    await see(confirmations(page)).toContainText("Undone: Activated flaky-uploads.");
+  });
+
+  it("shows control characters of a name escaped, also once it is undone [interfaces 2]", async () => {
+    await control("PATCH", "/state/departments/dept_ml", { name: "M\u202EL" });
+    const { page } = await openAt("/s/default/world?show=departments&department=dept_ml");
+    await choose(page, "Parent", /^Operations/);
+    await page.getByRole("button", { name: "Move", exact: true }).click();
+    await see(confirmations(page)).toContainText("Moved M\\u202eL under Operations.");
+    await undo(page).click();
+    await see(confirmations(page)).toContainText("Undone: Moved M\\u202eL under Operations.");
+  });
+
   it("moves the clock back, and undoes everything that the advance ran [interfaces 10]", async () => {
     await control("POST", "/faults", { id: "soon", lease: { ttl: "10m" }, effect: { status: 503 } });
     const { page } = await openAt("/s/default/time");
