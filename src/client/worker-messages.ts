@@ -124,6 +124,8 @@ export function receiveAnswer(port: Port, signal: AbortSignal): Promise<Response
           pull: () => port.postMessage({ type: "next" }),
           cancel: () => {
             openPorts.delete(port);
+            // A piece may be under way, which a cancelled stream refuses.
+            port.onmessage = null;
             abort();
           },
         },
