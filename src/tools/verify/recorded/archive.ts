@@ -43,28 +43,29 @@ export async function visitExchanges(
 ): Promise<VisitedArchive> {
   const { har, remove } = await storeHar(source.file);
   try {
-    return await visitHar({ ...source, file: har }, begin);
+    return await visitHar(har, source, begin);
   } finally {
     remove();
   }
 }
 
 async function visitHar(
+  har: string,
   { contract, file, target }: ArchiveSource,
   begin: (about: { showsCredentials: boolean }) => ExchangeVisitor,
 ): Promise<VisitedArchive> {
   const router = new Router(contract.operations);
-  const { base, facts, showsCredentials } = await findBase(file, router, target);
+  const { base, facts, showsCredentials } = await findBase(har, router, target);
   if (base === undefined) throw new UnusableTargetError(describeUnusable(file, facts, target));
   const visitor = begin({ showsCredentials });
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");
   let used = 0;
   const isFromCache = createCacheDetector();
-  await readHar(file, (entry) => {
+  await readHar(har, (entry) => {
     const exchange = readEntry(entry, {
       sizesMatchBodies: facts.creator !== "Understudy",
-      folder: dirname(file),
+      folder: dirname(har),
     });
     if (typeof exchange === "string") return visitor.skip?.(exchange);
     const { url, method } = exchange;
@@ -126,12 +127,12 @@ const MAX_BASES = 1_000;
  * undefined if nothing in the archive belongs to this API. `showsCredentials`: browsers may leave credentials out of an
  * export. @throws InputError
  */
-async function findBase(file: string, router: Router, target: string | undefined) {
+async function findBase(har: string, router: Router, target: string | undefined) {
   const bases = new Map<string, { operations: Set<string>; requests: number }>();
   const hosts = new Map<string, number>();
   const unusable = new Map<string, number>();
   let showsAuthorization = false;
-  const facts = await readHar(file, (entry) => {
+  const facts = await readHar(har, (entry) => {
     const exchange = readEntry(entry, { sizesMatchBodies: false, folder: undefined });
     if (typeof exchange === "string") return void countOne(unusable, exchange);
     const { url, sent } = exchange;
