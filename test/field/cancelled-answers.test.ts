@@ -33,6 +33,6 @@ it("a page that leaves a stream whose next piece is ready causes no error in the
   await reader.cancel();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(errors).toEqual([]);
-  (pagePort as unknown as MessagePort).close();
+  (pagePort as unknown as { close(): void }).close();
   void answered;
 });
