@@ -134,6 +134,14 @@ describe("state calls on connectors", () => {
     expect((await trigger("conn_drive")).status).toBe(404);
   });
 
+  it("name the collection of a pending job whose id has another form [G38]", async () => {
+    const job = { job_id: "nightly", connection_id: "conn_wiki" };
+    expect((await callState("POST", "connector_jobs", job)).status).toBe(201);
+    const { body } = await api.call(undefined, "GET", `${CONTROL}/clock/pending?named=true`);
+    const pending = body.find(({ subject }: { subject: string }) => subject === "nightly");
+    expect(pending).toMatchObject({ kind: "connector.job", collection: "connector_jobs" });
+  });
+
   it("allow a fixture to give only the number of records, and generate them from the seed [G14, G16, G17]", async () => {
     const fixture = {
       organizations: 1,

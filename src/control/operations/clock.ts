@@ -73,11 +73,12 @@ export const PendingBody = ClosedObject(
 /** Fields that name a record, best first. */
 const NAMES = ["name", "title", "filename", "original_filename", "event"] as const;
 
-/** The record that a timer is about, found by the prefix of its id. */
-function describeSubject({ api, world }: Sandbox, { subject }: PendingTimer) {
+/** The record that a timer is about, found by its kind or by the prefix of its id. */
+function describeSubject({ api, world }: Sandbox, { kind, subject }: PendingTimer) {
   const tx = world.read();
   for (const { collection } of listStateCollections(api.resources).values()) {
-    if (collection.prefix === "" || !subject.startsWith(collection.prefix)) continue;
+    const { timer, prefix } = collection;
+    if (timer !== kind && (prefix === "" || !subject.startsWith(prefix))) continue;
     const record = tx.get(collection, subject) as Record<string, unknown> | undefined;
     if (record === undefined) continue;
     const name = NAMES.map((field) => record[field]).find(
