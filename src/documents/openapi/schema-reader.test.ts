@@ -24,3 +24,28 @@ it("the fields of schemas that are alternatives of each other do not depend on w
       ]);
   }
 });
+
+const createReader = (root: object, version = "3.1.0") =>
+  new SchemaReader(new References(root as never), version);
+
+it.each([
+  ["3.0.3", { nullable: true }],
+  ["3.0.3", { nullable: true, enum: ["a", null] }],
+  ["3.1.0", { anyOf: [{}, { type: "null" }] }],
+])("a schema of %s that only adds null takes any value: %j [interfaces 18]", (version, schema) => {
+  const reader = createReader({}, version);
+  expect([...reader.listTypes(schema)]).toEqual([]);
+  expect(reader.doTypesOverlap(schema, { type: "object" })).toBe(true);
+});
+
+it("a schema of null alone has that type [interfaces 18]", () => {
+  const reader = createReader({ Nothing: { type: "null" } });
+  expect([...reader.listTypes(makeRef("Nothing"))]).toEqual(["null"]);
+});
+
+it("lists that contain lists like themselves overlap [interfaces 18]", () => {
+  const makeNest = (name: string) => ({ type: "array", items: makeRef(name) });
+  const reader = createReader({ Nest: makeNest("Nest"), Other: makeNest("Other") });
+  expect(reader.doTypesOverlap(makeRef("Nest"), makeRef("Other"))).toBe(true);
+  expect(reader.doTypesOverlap(makeRef("Nest"), { type: "array", items: { type: "string" } })).toBe(false);
+});

@@ -29,20 +29,24 @@ export class SchemaReader {
         for (const type of listOwnTypes(part)) types.add(type);
         if (part["nullable"] === true) types.add("null");
       }
-      return types;
+      // As in `{ nullable: true }` and `anyOf: [{}, { type: null }]`, which take any value.
+      const isOnlyNull = types.size === 1 && types.has("null");
+      return isOnlyNull && this.mergeKeywords(schema)["type"] === undefined ? new Set<string>() : types;
     });
   }
 
   /** Whether a value other than null may have a type of both schemas; lists, also by the types of their items. */
-  doTypesOverlap(one: unknown, other: unknown): boolean {
+  doTypesOverlap(one: unknown, other: unknown, seen: ReadonlySet<unknown> = new Set()): boolean {
     const [types, otherTypes] = [this.listTypes(one), this.listTypes(other)];
     if (types.size === 0 || otherTypes.size === 0) return true;
     const shared = [...types].filter((type) =>
       NUMBERS.has(type) ? [...NUMBERS].some((number) => otherTypes.has(number)) : otherTypes.has(type),
     );
     const others = shared.filter((type) => type !== "null");
-    if (others.join() !== "array") return others.length > 0;
-    return this.doTypesOverlap(this.mergeKeywords(one)["items"], this.mergeKeywords(other)["items"]);
+    // A list that contains lists like itself overlaps: both may be empty.
+    if (others.join() !== "array" || seen.has(one)) return others.length > 0;
+    const [items, otherItems] = [one, other].map((node) => this.mergeKeywords(node)["items"]);
+    return this.doTypesOverlap(items, otherItems, new Set([...seen, one]));
   }
 
   /** The properties of an object by name, with those of `allOf`, without those of alternatives. */
@@ -88,7 +92,10 @@ export class SchemaReader {
     });
   }
 
-  /** The keywords of a schema and of its parts, in one schema without references and `allOf`. */
+  /**
+   * The keywords of a schema and of its parts, in one schema without references and `allOf`. Of a keyword in several parts
+   * the last counts, also of `properties` and `required`, which `listProperties` and `listRequired` combine.
+   */
   mergeKeywords(node: unknown): JsonObject {
     return readOnce(this.cache.merged, node, (schema) => {
       if (isLeaf(schema, ["allOf"])) return schema;
