@@ -61,6 +61,8 @@ describe("the command events", () => {
     expect(compile).not.toThrow();
     const python = (await runCommand(["events", "--types", "py"])).stdout;
     for (const { name } of API.events) expect(python).toContain(`event: Literal["${name}"]`);
+    // Python has no `true`: the file could not be imported.
+    expect(python).toContain("verified: Literal[True]");
   });
 
   it("suggests the nearest event for an unknown one [interfaces 14]", async () => {

@@ -72,9 +72,16 @@ const PYTHON_TYPES: Readonly<Record<string, string>> = {
   object: "dict[str, Any]",
 };
 
+const PYTHON_CONSTANTS: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
+
+function toPythonLiteral(value: unknown): string {
+  const text = JSON.stringify(value);
+  return PYTHON_CONSTANTS[text] ?? text;
+}
+
 function toPythonType(field: JsonSchema): string {
   const literals = field.const === undefined ? field.enum : [field.const];
-  if (literals) return `Literal[${literals.map((one) => JSON.stringify(one)).join(", ")}]`;
+  if (literals) return `Literal[${literals.map(toPythonLiteral).join(", ")}]`;
   if (field.anyOf) return field.anyOf.map(toPythonType).join(" | ");
   const types = [field.type ?? "unknown"].flat().map((type) => {
     if (type === "array") return `list[${toPythonType(field.items ?? {})}]`;
