@@ -130,7 +130,10 @@ function describeWithTarget(
   entries: readonly HistoryEntry[],
 ): string {
   const target = kind === "restore" ? entries.find(({ id }) => id === subject) : undefined;
-  return toPrintableLines(target ? title.replace(target.id, `“${target.title.replace(/\.$/, "")}”`) : title);
+  // A function, since a title may contain `$&`.
+  return toPrintableLines(
+    target ? title.replace(target.id, () => `“${target.title.replace(/\.$/, "")}”`) : title,
+  );
 }
 
 function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) {
