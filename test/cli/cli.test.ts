@@ -112,6 +112,10 @@ describe("a command against a running server", () => {
       explanation,
     );
     await run("scenario", "off", "models-list-rate-limited");
+    const spaced = "/v1/assistants/asst_helper/history?limit=1 0";
+    const refused = await runJson("explain", "GET", spaced, "--as", "usr_ada");
+    expect(refused).toMatchObject({ status: 422 });
+    expect(await runJson("explain", `GET ${spaced}`, "--as", "usr_ada")).toEqual(refused);
     const wrong = await run("explain", "models.lst");
     expect([wrong.code, wrong.stderr]).toEqual([
       2,

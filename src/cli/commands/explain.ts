@@ -50,8 +50,8 @@ export const explainCommand = sandboxCommand({
 
 /** Also splits `"GET /v1/models"`, copied as one word. */
 function splitRequest(words: { request: string; path?: string }) {
-  const [request = "", path = words.path] = words.request.trim().split(/\s+/, 2);
-  return { request, path };
+  const [request = "", ...rest] = words.request.trim().split(/\s+/);
+  return { request, path: rest.length > 0 ? rest.join(" ") : words.path };
 }
 
 function formatExplanation({ operation, decision, status, code, steps, rules }: Explanation): string {
