@@ -6,6 +6,7 @@ import type {
   ReceiverTestEvent,
   ReceiverTestOptions,
 } from "../../../../types/control-api.ts";
+import { sortWorstFirst } from "../../../tools/checks/run-checks.ts";
 import { useSandboxName } from "../../address.ts";
 import { createSandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
@@ -121,16 +122,12 @@ function useReceiverTest() {
   return { run, progress, stop: () => stopping.current.abort() };
 }
 
-/** Failures first, passed checks last. */
-const OUTCOME_ORDER: readonly CheckReport["outcome"][] = ["error", "failed", "not-observable", "passed"];
 const SEVERITY_ORDER: readonly CheckReport["severity"][] = ["critical", "major", "minor"];
 
 function TestReport({ report }: { report: ReceiverReport }) {
   const { verdict, summary, stopped, checks, manual_checks } = report;
-  const sortedChecks = checks.toSorted(
-    (a, b) =>
-      OUTCOME_ORDER.indexOf(a.outcome) - OUTCOME_ORDER.indexOf(b.outcome) ||
-      SEVERITY_ORDER.indexOf(a.severity) - SEVERITY_ORDER.indexOf(b.severity),
+  const worstSeverityFirst = checks.toSorted(
+    (a, b) => SEVERITY_ORDER.indexOf(a.severity) - SEVERITY_ORDER.indexOf(b.severity),
   );
   return (
     <section ref={revealElement} className="stack" aria-label="Report">
@@ -146,7 +143,7 @@ function TestReport({ report }: { report: ReceiverReport }) {
         {stopped}
       </Notice>
       <ul className="panel lines" aria-label="Checks">
-        {sortedChecks.map((check) => (
+        {sortWorstFirst(worstSeverityFirst).map((check) => (
           <Check key={check.id} check={check} />
         ))}
       </ul>
