@@ -70,22 +70,22 @@ function ArmedRule({ rule, onEdit }: { rule: FaultRule; onEdit: () => void }) {
   );
 }
 
-/** A rule with its hits (if active), and when its lease ends in sandbox time or how many hits are left. */
+/** A rule with its hits, and when its lease ends in sandbox time or how many hits are left. */
 export function RuleLine(props: {
   rule: FaultRule;
   title?: string;
-  isActive?: boolean;
+  showsHits?: boolean;
   error?: unknown;
   children?: ReactNode;
 }) {
-  const { rule, title = describeRule(rule), isActive = true, error, children } = props;
+  const { rule, title = describeRule(rule), showsHits = true, error, children } = props;
   const { id, hits, spent, lease } = rule;
   const outcome = spent ? "other" : hits > 0 ? "fault" : "waiting";
   const count = hits > 0 ? pluralize(hits, "hit") : "no hits";
   const hitsLeft = lease?.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`;
   return (
     <li className="armed-rule flow">
-      {isActive && <Badge outcome={outcome}>{spent ? `Ended, ${count}` : count}</Badge>}
+      {showsHits && <Badge outcome={outcome}>{spent ? `Ended, ${count}` : count}</Badge>}
       <div className="armed-words">
         <bdi>{title}</bdi> <code className="quiet">{id}</code>
         <Problem error={error} />

@@ -27,7 +27,7 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
         {unstagedRules.length > 0 && (
           <>
             <h3>{`${stages ? "In every stage: " : ""}${pluralize(unstagedRules.length, "rule")}`}</h3>
-            <RuleLines rules={unstagedRules} isActive={active} />
+            <RuleLines rules={unstagedRules} showsHits={active} />
           </>
         )}
         <Expectations title="Expectations" expectations={expect} />
@@ -134,7 +134,7 @@ function Stages(props: { stages: readonly Stage[]; rules: readonly FaultRule[]; 
             {stage.rules.length > 0 ? (
               <RuleLines
                 rules={rules.filter(({ id }) => stage.rules.includes(id))}
-                isActive={isActive && stage.state !== "waiting"}
+                showsHits={isActive && stage.state !== "waiting"}
               />
             ) : (
               <p className="quiet small">No rules: the API answers normally.</p>
@@ -168,11 +168,11 @@ function StageEnd({ stage: { until = {}, state, requests, began_at, ended_at } }
   );
 }
 
-function RuleLines({ rules, isActive }: { rules: readonly FaultRule[]; isActive: boolean }) {
+function RuleLines({ rules, showsHits }: { rules: readonly FaultRule[]; showsHits: boolean }) {
   return (
     <ul className="panel lines">
       {rules.map((rule) => (
-        <RuleLine key={rule.id} rule={rule} isActive={isActive} />
+        <RuleLine key={rule.id} rule={rule} showsHits={showsHits} />
       ))}
     </ul>
   );
