@@ -59,6 +59,7 @@ export interface Commit {
 export interface WorldValue {
   readonly root: Root;
   readonly clock: Clock;
+  /** Milliseconds since 1970; the instants in `root` are relative to it. */
   readonly origin: number;
   readonly requests: number;
   /** The random state is the seed, the key of secrets, and `root.draws`. */

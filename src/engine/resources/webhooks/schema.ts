@@ -180,7 +180,7 @@ export const DeliveryBody = Type.Object(
     event: Type.String({ minLength: 1 }),
     status: Delivery.properties.status,
     response_code: Delivery.properties.response_code,
-    // 0 until the first attempt has ended.
+    // 0 for a queued delivery, which is stored once its first attempt has ended.
     attempts: Type.Integer({ minimum: 0 }),
     delivered_at: Type.Optional(Timestamp()),
     last_attempt: Type.Optional(Timestamp()),
