@@ -231,7 +231,7 @@ function withHost(raw: readonly string[], host: string): string[] {
   return pairs.flatMap((pair) => (isHost(pair) ? [pair[0], host] : pair));
 }
 
-/** Of a longer body, which is forwarded whole, only the beginning is stored. */
+/** A longer body is forwarded whole, but only its beginning is stored. */
 const MAX_CAPTURED_BYTES = 10 * 1024 * 1024;
 
 /** Captures a body for the archive while it passes. */
