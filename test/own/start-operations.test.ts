@@ -118,8 +118,9 @@ it("an error of a handler is printed in one line, with its place [interfaces 18]
   const server = await startServer(["--operations", file]);
   try {
     expect((await send(server, "GET")).status).toBe(500);
+    const place = /notes\.wrong threw Error: my mistake \([^)]*wrong\.ts:2:\d+\)/;
+    await eventually(() => expect(server.output().stderr).toMatch(place));
     const { stderr } = server.output();
-    expect(stderr).toMatch(/notes\.wrong threw Error: my mistake \([^)]*wrong\.ts:2:\d+\)/);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     expect(stderr).not.toContain("\\n    at ");
   } finally {
