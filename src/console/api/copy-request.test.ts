@@ -15,6 +15,13 @@ it("a copied curl command sends headers without a value, which curl drops in the
   expect(command).toContain(String.raw`-H 'x-full: it'\''s'`);
 });
 
+it("a copied curl command adds no content type to a body that was sent without one", () => {
+  const request = { method: "POST", url: "http://127.0.0.1:4747/v1/threads", body: "{}" };
+  expect(formatAsCurl({ ...request, headers: [] })).toContain("-H 'Content-Type:'");
+  const typed = formatAsCurl({ ...request, headers: [["content-type", "application/json"]] });
+  expect(typed.match(/content-type/gi)).toHaveLength(1);
+});
+
 it.each([
   ["a JSON string", '"Zoë"', "Zoë"],
   ["a text", "Zoë", "Zoë"],

@@ -1,4 +1,5 @@
 import type { JournalEntry } from "../../../types/control-api.ts";
+import { listHeaderOptions, quoteForShell } from "../../tools/grader/curl.ts";
 
 /** Headers of the connection, or that every client or “Repeat” adds itself. */
 const NOT_COPIED =
@@ -51,10 +52,6 @@ function replaceCredential(masked: string, key: string | undefined): string {
   return (/^Bearer /i.test(masked) ? "Bearer " : "") + (key ?? "YOUR_API_KEY");
 }
 
-export function quoteForShell(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 /** A file for a body that is not text, which the user has to provide. */
 const nameFile = (size: number) => `body-of-${size}-bytes`;
 
@@ -66,8 +63,7 @@ export function formatAsCurl({ method, url, headers, body, binarySize }: Request
   ];
   return [
     `curl -i ${options.join(" ")} ${quoteForShell(url)}`,
-    // curl drops a header with an empty value unless it is written with a semicolon.
-    ...headers.map(([name, value]) => `-H ${quoteForShell(value === "" ? `${name};` : `${name}: ${value}`)}`),
+    ...listHeaderOptions(headers, body !== undefined || binarySize !== undefined),
     ...(body === undefined ? [] : [`--data-raw ${quoteForShell(body)}`]),
     ...(binarySize === undefined ? [] : [`--data-binary @${nameFile(binarySize)}`]),
   ].join(" \\\n  ");

@@ -1,4 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toCurlCommand } from "./curl.ts";
@@ -59,7 +63,23 @@ describe("the curl line of a check [6]", () => {
         ["X-Service-Signature", ""],
       ]),
     );
-    expect(headers).toEqual(["x-LOWER: it's $HOME", "X-Service-Signature;"]);
+    expect(headers).toEqual(["x-LOWER: it's $HOME", "X-Service-Signature;", "Content-Type:"]);
     expect(url).toBe(true);
+  });
+
+  it("adds no content type to a body that was sent without one, as curl would [6]", async () => {
+    const types: (string | undefined)[] = [];
+    const server = createServer(({ headers }, response) => {
+      types.push(headers["content-type"]);
+      response.end();
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    for (const headers of [[], [["content-type", "text/plain"]]] as RawRequest["headers"][]) {
+      const request = { ...post(Buffer.from("{}"), headers), url: new URL(`http://127.0.0.1:${port}/`) };
+      await promisify(execFile)("sh", ["-c", toCurlCommand(request)]);
+    }
+    server.close();
+    expect(types).toEqual([undefined, "text/plain"]);
   });
 });

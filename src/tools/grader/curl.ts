@@ -9,21 +9,18 @@ const LONG_RUN = 1024;
  */
 export function toCurlCommand(request: RawRequest, caFile?: string): string {
   const parts = ["curl -sS -i --http1.1"];
-  if (caFile !== undefined) parts.push(`--cacert ${quote(caFile)}`);
+  if (caFile !== undefined) parts.push(`--cacert ${quoteForShell(caFile)}`);
   if (/[[\]{}]/.test(request.url.href)) parts.push("--globoff");
   if (request.method !== "GET") parts.push(`-X ${request.method}`);
-  parts.push(quote(request.url.href));
-  for (const [name, value] of request.headers) {
-    // curl drops a header with an empty value unless it is written with a semicolon.
-    parts.push(`-H ${quote(value === "" ? `${name};` : `${name}: ${value}`)}`);
-  }
+  parts.push(quoteForShell(request.url.href));
+  parts.push(...listHeaderOptions(request.headers, request.method !== "GET"));
   if (request.chunkAt) parts.push("-H 'Transfer-Encoding: chunked'");
   if (request.method === "GET") return parts.join(" ");
   const pieces = splitLongRuns(request.body);
   const plainText = pieces.length === 1 && typeof pieces[0] === "string" ? toPlainText(request.body) : null;
   // A leading @ would name a file.
   if (plainText !== null && !plainText.startsWith("@"))
-    return `${parts.join(" ")} --data-binary ${quote(plainText)}`;
+    return `${parts.join(" ")} --data-binary ${quoteForShell(plainText)}`;
   const producers = pieces.map((piece) =>
     typeof piece === "string" ? toPrintfCommand(piece) : toRepeatCommand(piece),
   );
@@ -31,8 +28,18 @@ export function toCurlCommand(request: RawRequest, caFile?: string): string {
   return `${body} | ${parts.join(" ")} --data-binary @-`;
 }
 
+/** The options for exactly these headers: curl would drop an empty value, and add a content type to a body without one. */
+export function listHeaderOptions(
+  headers: readonly (readonly [name: string, value: string])[],
+  hasBody: boolean,
+): string[] {
+  const lines = headers.map(([name, value]) => (value === "" ? `${name};` : `${name}: ${value}`));
+  if (hasBody && !headers.some(([name]) => /^content-type$/i.test(name))) lines.push("Content-Type:");
+  return lines.map((line) => `-H ${quoteForShell(line)}`);
+}
+
 /** Quotes one argument for a POSIX shell; the value must not contain NUL. */
-function quote(value: string): string {
+export function quoteForShell(value: string): string {
   return `'${value.replaceAll("'", "'\\''")}'`;
 }
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { quoteForShell } from "../../api/copy-request.ts";
+import { quoteForShell } from "../../../tools/grader/curl.ts";
 
 /** Browsers offer `crypto.subtle` on localhost and HTTPS only. */
 export const canSign = globalThis.crypto?.subtle !== undefined;
