@@ -156,8 +156,8 @@ function AnswerDialog({ held, isHeld, onClose }: { held: Held; isHeld: boolean; 
   );
 }
 
-/** The answer that waits, or an empty one. */
+/** The answer that waits, perhaps without a body; before there is one, an empty object. */
 function getInitialAnswer({ response, event }: Held): NonNullable<ReleaseOptions["answer"]> {
   if (event !== null) return { status: 200 };
-  return { status: response?.status ?? 200, body: response?.body ?? {} };
+  return response === null ? { status: 200, body: {} } : { status: response.status, body: response.body };
 }

@@ -93,6 +93,18 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("DELETE", "/faults");
   });
 
+  it("sends the edit of a held response without a body [interfaces 20]", async () => {
+    await control("POST", "/faults", { phase: "after", effect: { hold: {} } });
+    const { page } = await open();
+    const jobs = "/v1/organizations/org_acme/knowledge/connectors/jobs";
+    const cancelled = api.call("dan", "POST", `${jobs}/job_sync_running/cancel`);
+    await page.getByRole("button", { name: "Answer …: POST" }).click();
+    await see(page.getByRole("textbox", { name: "Answer" })).toHaveValue(/"status": 204\s*}$/);
+    await page.getByRole("button", { name: "Answer", exact: true }).click();
+    expect((await cancelled).status).toBe(204);
+    await control("DELETE", "/faults");
+  });
+
   it("keeps an answer that is being written when the request is released elsewhere [interfaces 20]", async () => {
     await control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
     const { page } = await open();
