@@ -103,10 +103,13 @@ export interface Target {
   json: boolean;
 }
 
+const getDefaultSandbox = () => process.env["UNDERSTUDY_SANDBOX"] || "default";
+
 const targetOptions = () => ({
   url: text("The server's address (or UNDERSTUDY_URL)", { default: getDefaultUrl() }),
+  // Without a default, since a URL such as `…/_s/NAME` may name the sandbox.
   sandbox: text("The sandbox to act on (or UNDERSTUDY_SANDBOX)", {
-    default: process.env["UNDERSTUDY_SANDBOX"] || "default",
+    defaultDescription: JSON.stringify(getDefaultSandbox()),
   }),
   token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
 });
@@ -194,8 +197,8 @@ function toModule(
           throw new UsageError(`--${name} has no effect on this command; leave it out`);
       check?.(parsed);
       const target: Partial<Target> = parsed;
-      if ("sandbox" in commonOptions() && !listGivenTargetOptions(target as Target).includes("--sandbox"))
-        target.sandbox = findNamedSandbox(target.url!) ?? target.sandbox!;
+      if ("sandbox" in commonOptions())
+        target.sandbox ??= findNamedSandbox(target.url!) ?? getDefaultSandbox();
       const result = await Promise.resolve(run(parsed)).catch(rethrowWithOption);
       if (!result) return;
       if (result.styled && !parsed.json) printStyled(result.text);

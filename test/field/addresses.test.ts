@@ -61,8 +61,10 @@ describe("an address in a common short form", () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
     const url = address.replace("PORT", new URL(api.url).port);
     const byAddress = await runCommand(["reset", "--url", url]);
-    const byOption = await runCommand(["reset", "--sandbox", "other", "--url", url]);
-    expect([byAddress.stdout.split(" ")[0], byOption.stdout.split(" ")[0]]).toEqual(["mine", "other"]);
+    const reset: string[] = [byAddress.stdout.split(" ")[0]!];
+    for (const name of ["other", "default"])
+      reset.push((await runCommand(["reset", "--sandbox", name, "--url", url])).stdout.split(" ")[0]!);
+    expect(reset).toEqual(["mine", "other", "default"]);
     await api.close();
   });
 
