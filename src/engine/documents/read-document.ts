@@ -27,8 +27,8 @@ import {
 /**
  * Reads one YAML 1.2 or JSON document (fixtures of interfaces.md 5, scenarios of interfaces.md 6, the configuration of
  * interfaces.md 2). Dates stay texts. An empty text reads as null.
- * @throws DocumentError with a position: foreign or broken syntax, several documents, a key given twice, and anything
- * beyond the limits, which is refused before it costs time or memory. It throws nothing else.
+ * @throws DocumentError with a position: conflict marks of Git, comments in JSON, broken syntax, several documents, a key
+ * given twice, and anything beyond the limits, which is refused before it costs time or memory. It throws nothing else.
  */
 export function readDocument(text: string, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };

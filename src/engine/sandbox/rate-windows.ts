@@ -14,7 +14,7 @@ const EMPTY: RateWindowTable = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > 
 /** The length of a window: a fixed minute of the sandbox's clock, for each API key (section 8, G07). */
 const WINDOW_MS = 60_000;
 const TOKENS_PER_REQUEST = 1000;
-/** Older windows are dropped. No request takes an hour, so `uncount` still finds the window that counted it. */
+/** Older windows are dropped. No request takes an hour from its count to its change, so `uncount` still finds its window. */
 const MAX_AGE_MINUTES = 60;
 
 export interface RateState {
@@ -86,7 +86,10 @@ export class RateWindows {
     return Math.max(0, token_limit - spent);
   }
 
-  /** Uncounts one request in the window of this minute, unless a later window has replaced it. */
+  /**
+   * Uncounts one request in the window of this minute, unless a later window has replaced it. For the state before a
+   * change: its windows already count the request that made the change.
+   */
   uncount(key_id: string, minute: number): void {
     const window = this.table.get(key_id);
     if (window?.minute !== minute) return;

@@ -21,6 +21,7 @@ export function CallAsMember(props: {
   verb: string;
   /** Explains the call. */
   hint?: string;
+  /** Path below the sandbox's base URL. */
   path: string;
   isOffered?: boolean;
 }) {
