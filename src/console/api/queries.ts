@@ -86,18 +86,21 @@ function useUndoableMutation<T, Input>(
   findUndo: (result: T, input: Input) => (() => Promise<unknown>) | undefined,
   refetched: InvalidateQueryFilters,
 ) {
-  return useMutation<T, ControlError, Input>({
+  const confirm = (result: T, input: Input, client: QueryClient) => {
+    const text = typeof confirmation === "function" ? confirmation(result, input) : confirmation;
+    if (!text) return;
+    const undo = findUndo(result, input);
+    const undoAndRefetch = async () => {
+      await undo?.();
+      await client.invalidateQueries(refetched);
+    };
+    showConfirmation({ text, undo: undo && undoAndRefetch });
+  };
+  return useMutation<T, ControlError, Input, typeof confirm>({
     mutationFn,
-    onSuccess: (result, input, _result, { client }) => {
-      const text = typeof confirmation === "function" ? confirmation(result, input) : confirmation;
-      if (!text) return;
-      const undo = findUndo(result, input);
-      const undoAndRefetch = async () => {
-        await undo?.();
-        await client.invalidateQueries(refetched);
-      };
-      showConfirmation({ text, undo: undo && undoAndRefetch });
-    },
+    // As rendered when the change began: the live stream may show its result before the call has ended.
+    onMutate: () => confirm,
+    onSuccess: (result, input, confirmBegun, { client }) => confirmBegun(result, input, client),
     onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(refetched),
   });
 }

@@ -38,6 +38,25 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it.each([
+    ["keys?key=apikey_dan", "Revoke", "Reactivate", "Revoked"],
+    ["webhooks?show=webhooks&webhook=wh_ops", "Activate", "Deactivate", "Activated"],
+  ])(
+    "is confirmed as what it was, also if the live stream shows it first: %s [interfaces 2]",
+    async (address, verb, reverse, done) => {
+      const { page } = await openAt(`/s/default/${address}`);
+      await page.route(/\/state\/\w+\/\w+$/, async (route) => {
+        if (route.request().method() !== "PATCH") return route.continue();
+        const response = await route.fetch();
+        await see(page.getByRole("button", { name: reverse, exact: true })).toBeVisible();
+        return route.fulfill({ response });
+      });
+      await page.getByRole("button", { name: verb, exact: true }).click();
+      await see(confirmations(page)).toContainText(/ed .+\./);
+      expect(await confirmations(page).textContent()).toContain(`${done} `);
+    },
+  );
+
   it("is not undone if later changes would be undone too [interfaces 10]", async () => {
     const { page } = await open("?key=apikey_dan");
     await page.getByRole("button", { name: "Revoke" }).click();
@@ -118,6 +137,21 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(confirmations(page)).toContainText("Moved M\\u202eL under Operations.");
     await undo(page).click();
     await see(confirmations(page)).toContainText("Undone: Moved M\\u202eL under Operations.");
+  });
+
+  it("arms all rules again, also if the live stream shows first that they are gone [interfaces 6]", async () => {
+    for (const id of ["older", "newer"]) await control("POST", "/faults", { id, effect: { status: 503 } });
+    const { page } = await openAt("/s/default/faults");
+    await page.route(/\/faults$/, async (route) => {
+      if (route.request().method() !== "DELETE") return route.continue();
+      const response = await route.fetch();
+      await see(page.getByText("No rules. Create one")).toBeVisible();
+      return route.fulfill({ response });
+    });
+    await page.getByRole("button", { name: "Disarm all" }).click();
+    await see(confirmations(page)).toContainText("Disarmed 2 rules.");
+    await undo(page).click();
+    await see(status(page)).toContainText("2 rules active");
   });
 
   it("moves the clock back, and undoes everything that the advance ran [interfaces 10]", async () => {
