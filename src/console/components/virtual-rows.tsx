@@ -69,6 +69,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     virtual.scrollToIndex(next);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2);
     const moves: Record<string, number> = {
       ArrowDown: activeIndex + 1,
@@ -78,7 +79,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
       Home: 0,
       End: rows.length - 1,
     };
-    if (event.key in moves && !event.altKey && !event.ctrlKey && !event.metaKey) {
+    if (event.key in moves) {
       event.preventDefault();
       moveTo(moves[event.key]!);
       return;
