@@ -71,6 +71,7 @@ const History = ClosedObject({
 
 const Saved = ClosedObject({
   about: ClosedObject({
+    // Its fraction keeps the order of sandboxes that were created in one millisecond.
     created_at: Type.Number({ minimum: FIRST_INSTANT, maximum: LAST_INSTANT + 1 }),
     fixture: Type.String(),
     seed: WholeNumber,
