@@ -36,7 +36,7 @@ export const listingChecks: readonly Check[] = LISTINGS.flatMap((listing) => {
 });
 
 /** Whether only the bounds of a field decide whether its value is allowed. A change may have other reasons to refuse it. */
-export function isBounded(operation: AnyOperation, field: unknown): boolean {
+export function isRefusedOnlyOutOfBounds(operation: AnyOperation, field: unknown): boolean {
   if (!isHarmless(operation) || (operation.query === undefined && operation.body?.kind !== "json"))
     return false;
   const limits = typeof field === "string" ? getDeclaredLimits(operation)?.[field] : undefined;
@@ -249,6 +249,7 @@ function checkOrder(
   const isDescending = order !== field;
   const getRank = (item: Item) => {
     const value = item[field];
+    // Null comes last in both directions.
     if (value === null) return isDescending ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     return typeof value === "string" ? Date.parse(value) : value;
   };

@@ -3,7 +3,7 @@ import { findEndpointAssumption } from "../../../engine/contract/provenance.ts";
 import type { Check, Observation } from "../check.ts";
 import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkStatusOfCode, refusesWith } from "../check-refusal.ts";
-import { isBounded } from "../checks/listings.ts";
+import { isRefusedOnlyOutOfBounds } from "../checks/listings.ts";
 import type { Contract } from "../contract.ts";
 import { listMalformedFields } from "../malformed-fields.ts";
 import type { CheckFamily } from "../report.ts";
@@ -90,7 +90,7 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
 /** If no value is malformed: a refusal must not name a number, as it is within its bounds. */
 function checkAllowed(verdict: Verdict, { operation, sent, status, method, path, json }: Exchange): void {
   const field = json?.error?.details?.field ?? json?.error?.param;
-  if (status !== 422 || !isBounded(operation!, field)) return;
+  if (status !== 422 || !isRefusedOnlyOutOfBounds(operation!, field)) return;
   const value = { ...(sent.body as Record<string, unknown> | undefined), ...sent.query }[field];
   if (value === undefined) return;
   const problem = `${method} ${path} answers 422 for ${field} ${value}, which is allowed`;
