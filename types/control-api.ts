@@ -757,9 +757,9 @@ export interface SettingsChange {
     | "zu_ZA";
   /** checks each answer against its schema before it is sent; one that does not fit is a 500 */
   check_answers?: "on" | "off" | true | false;
-  /** requests in the journal */
+  /** requests in the journal, which the timeline shows */
   journal_limit?: number;
-  /** changes in the history; 0: none */
+  /** changes in the history, which the timeline shows; 0: none */
   history_limit?: number;
 }
 /** One isolated world inside the server */
@@ -925,9 +925,9 @@ export interface Settings {
     | "zu_ZA";
   /** checks each answer against its schema before it is sent; one that does not fit is a 500 */
   check_answers: "on" | "off";
-  /** requests in the journal */
+  /** requests in the journal, which the timeline shows */
   journal_limit: number;
-  /** changes in the history; 0: none */
+  /** changes in the history, which the timeline shows; 0: none */
   history_limit: number;
 }
 /** What is left out stays as it is */

@@ -26,7 +26,7 @@ export function GradedCheck(props: { check: CheckGrade; actions: ReactNode; chil
         <summary className="line">
           <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
           <span>{title}</span>
-          <span className="quiet small">severity: {severity}</span>
+          <span className="quiet small">if it fails: {severity}</span>
         </summary>
         {props.children}
         {isOpen && (

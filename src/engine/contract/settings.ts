@@ -139,12 +139,12 @@ export const Settings = Type.Object(
     journal_limit: defineSetting(
       undefined,
       Type.Integer({ minimum: 1, maximum: 100_000, default: 1000 }),
-      "requests in the journal",
+      "requests in the journal, which the timeline shows",
     ),
     history_limit: defineSetting(
       undefined,
       Type.Integer({ minimum: 0, maximum: 100_000, default: 1000 }),
-      "changes in the history; 0: none",
+      "changes in the history, which the timeline shows; 0: none",
     ),
   },
   { additionalProperties: false, $id: "Settings", description: "All settings with their current values" },

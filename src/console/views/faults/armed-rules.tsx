@@ -49,12 +49,13 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
 
 function ArmedRule({ rule, onEdit }: { rule: FaultRule; onEdit: () => void }) {
   const disarm = useSandboxChange((calls) => calls.removeRule(rule.id), {
-    confirmation: `Disarmed ${rule.id}.`,
+    confirmation: `${rule.spent ? "Removed" : "Disarmed"} ${rule.id}.`,
     undo: (calls) => calls.addRule(toDefinition(rule)),
   });
   const armAgain = useSandboxChange((calls) => calls.changeRule(rule.id, toDefinition(rule)), {
     confirmation: `Armed ${rule.id} again.`,
   });
+  const removal = rule.spent ? "Remove" : "Disarm";
   return (
     <RuleLine
       rule={rule}
@@ -65,7 +66,7 @@ function ArmedRule({ rule, onEdit }: { rule: FaultRule; onEdit: () => void }) {
         <ActionButton label="Arm again" name={`Arm again: ${rule.id}`} look="subtle" change={armAgain} />
       )}
       <ActionButton label="Edit" name={`Edit ${rule.id}`} look="subtle" onPress={onEdit} />
-      <ActionButton label="Disarm" name={`Disarm ${rule.id}`} look="subtle" change={disarm} />
+      <ActionButton label={removal} name={`${removal} ${rule.id}`} look="subtle" change={disarm} />
     </RuleLine>
   );
 }

@@ -123,7 +123,7 @@ function toLabelStyle(clusters: readonly Cluster[], index: number): CSSPropertie
 
 function formatClusterName({ items }: Cluster): string {
   const [first] = items;
-  return items.length === 1 ? (first!.name ?? first!.subject) : `${items.length} due`;
+  return items.length === 1 ? (first!.name ?? first!.subject) : `${items.length} timers`;
 }
 
 function describeCluster({ items }: Cluster, now: number): string {

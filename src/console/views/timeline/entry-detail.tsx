@@ -64,7 +64,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
         {durationMs !== undefined && (
           <span>{[formatDuration(durationMs), describeDelay(node)].filter(Boolean).join(", ")}</span>
         )}
-        {request && <span>as {request.principal ?? "anonymous"}</span>}
+        {request && request.decision !== "route" && <span>as {request.principal ?? "anonymous"}</span>}
         {request?.operation && <code>{request.operation}</code>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}
       </p>

@@ -77,7 +77,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         {[entry?.undone && "undone", request?.code, describeDelay(row), changes].filter(Boolean).join(", ")}
       </div>
       <div role="gridcell" className="cell from-wide quiet">
-        {request ? (request.principal ?? "anonymous") : ""}
+        {request && (request.principal ?? (request.decision === "route" ? "" : "anonymous"))}
       </div>
       <div role="gridcell" className="cell number quiet from-medium">
         {durationMs === undefined ? "" : formatDuration(durationMs)}

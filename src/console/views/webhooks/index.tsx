@@ -12,7 +12,7 @@ const TABS = [
   { id: "webhooks", title: "Webhooks", Part: WebhookList },
   { id: "trigger", title: "Trigger event", Part: Trigger },
   { id: "receivers", title: "Receivers", Part: Receivers },
-  { id: "outbox", title: "Outbox", Part: Outbox },
+  { id: "outbox", title: "E-mails", Part: Outbox },
   { id: "test", title: "Receiver test", Part: ReceiverTest },
 ];
 

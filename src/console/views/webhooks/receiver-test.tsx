@@ -51,7 +51,7 @@ export function ReceiverTest() {
     <div className="page stack grow measure">
       <p className="quiet">
         Sends valid, forged, malformed and repeated deliveries to a receiver and checks that its responses
-        follow the service’s rules for webhooks. Takes about a minute. Do not run against production.
+        follow the service’s rules for webhooks. Takes up to a minute. Do not run against production.
       </p>
       <Form submit="Run test" change={{ ...run, mutate }}>
         <div className="field-grid">
@@ -63,7 +63,14 @@ export function ReceiverTest() {
             choices={useWebhookChoices({ id: NO_WEBHOOK, title: "None, enter a URL" })}
           />
           <Field label="URL" {...field("url")} placeholder="http://127.0.0.1:3000/webhook" required />
-          <Field label="Secret" {...field("secret")} placeholder="whsec_…" type="password" required />
+          <Field
+            label="Secret"
+            {...field("secret")}
+            placeholder="whsec_…"
+            type="password"
+            required
+            hint="The webhook’s secret, with which the deliveries are signed."
+          />
           <Field
             label="Probe"
             {...field("probe")}

@@ -42,7 +42,8 @@ export function Receivers() {
       head={
         <div className="tools">
           <p className="quiet">
-            Test endpoints inside this server. They verify signatures and respond as you configure.
+            Test endpoints inside this server. They respond as you configure, and show whether signatures are
+            valid.
           </p>
           <ActionButton label="Create receiver" look="primary" onPress={create} />
         </div>
@@ -115,8 +116,8 @@ function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClose: () =
       </pre>
       <p className="quiet small">
         {has_secret
-          ? "Verifies signatures with its own secret."
-          : "Verifies signatures with the secret of the webhook that sends."}
+          ? "Checks signatures with its own secret."
+          : "Checks signatures with the secret of the webhook that sends."}
       </p>
       <ReceiverAnswers receiver={receiver} />
       <Received id={id} />

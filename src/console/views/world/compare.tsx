@@ -36,7 +36,7 @@ export function Compare() {
     <div className="page stack grow">
       <div className="tools">
         <ChoiceField
-          label={`State of ${currentSandbox}`}
+          label={`State of sandbox ${currentSandbox}`}
           name="from"
           value={from}
           onChange={(at) => set({ from: at })}

@@ -42,7 +42,7 @@ export function Departments() {
           onChange={(organization) => set({ organization, department: undefined, as: undefined })}
           choices={organizations.choices}
         />
-        <ActorField actors={actors} value={as} onChange={(id) => set({ as: id })} label="Move as" />
+        <ActorField actors={actors} value={as} onChange={(id) => set({ as: id })} label="Move as user" />
       </div>
       <LoadError error={organizations.error ?? query.error} />
       <Problem error={move.error} />
