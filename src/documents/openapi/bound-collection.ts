@@ -17,7 +17,7 @@ import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Random } from "../../engine/state/random.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
-import { isSameName, matches } from "./list-records.ts";
+import { matches } from "./list-records.ts";
 import {
   type CollectionSpec,
   CREATED_NAMES,
@@ -25,6 +25,7 @@ import {
   isStoredInstant,
   UPDATED_NAMES,
 } from "./own-collection.ts";
+import { isSameName } from "./page-names.ts";
 import { RecordRules } from "./record-rules.ts";
 import type { Schemas } from "./schemas.ts";
 

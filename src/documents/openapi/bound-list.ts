@@ -3,6 +3,7 @@ import { Reply } from "../../engine/contract/reply.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { BoundAccess, BoundParts } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
+import { type RecordPage, readPage, readQuery, sortBy, toFacts, toPageQuery } from "./list-records.ts";
 import {
   type Fact,
   findFactPlaces,
@@ -11,14 +12,8 @@ import {
   listPlaces,
   listQueryNames,
   type PageNames,
-  type RecordPage,
-  readPage,
-  readQuery,
-  sortBy,
   splitName,
-  toFacts,
-  toPageQuery,
-} from "./list-records.ts";
+} from "./page-names.ts";
 import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import { DIRECTION_NAME, ORDER_NAME, readOrdering, SEARCH_NAME, search } from "./select-records.ts";

@@ -10,7 +10,7 @@ import type { BoundCollection } from "./bound-collection.ts";
 import type { AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
 import { findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import { listPlaces, listQueryNames } from "./list-records.ts";
+import { listPlaces, listQueryNames } from "./page-names.ts";
 import { type LocatedBinding, type ParsedBindings, toProblem } from "./read-bindings.ts";
 import type { Schemas } from "./schemas.ts";
 import { listPathNames, toSelector } from "./select-records.ts";

@@ -3,7 +3,7 @@ import { getOrAdd, isEqual } from "../../engine/maps.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
 import { type DescribedOperation, mayBeJson, type OpenApiReading } from "./list-operations.ts";
-import { isSameName } from "./list-records.ts";
+import { isSameName } from "./page-names.ts";
 import { listPathNames } from "./select-records.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */

@@ -94,7 +94,7 @@ describe("explainDecision", () => {
     [{ decision: "access", status: 404 }, "The object does not exist, or usr_dan is not allowed to see it."],
     [
       { decision: "fault:inline/r1", status: 503, fault: makeFault("inline/r1", "response"), history: null },
-      "A fault replaced the response with 503 (rule r1). Nothing changed.",
+      "A fault replaced the response with 503 (rule r1). No change was recorded.",
     ],
     [
       { decision: "fault:outage/r1", status: 0, fault: makeFault("outage/r1", "connection"), history: "h_1" },
@@ -107,7 +107,7 @@ describe("explainDecision", () => {
         fault: makeFault("inline/r1", "response", 30),
         history: null,
       },
-      "A fault replaced the response with 429 (rule r1). Nothing changed. The fault delayed the response by 30 ms.",
+      "A fault replaced the response with 429 (rule r1). No change was recorded. The fault delayed the response by 30 ms.",
     ],
     [
       { decision: "fault:slow/r1", fault: makeFault("slow/r1", "nothing", 700) },

@@ -143,6 +143,6 @@ function explainFault({ kind, fault, status, history, operation }: JournalEntry)
     ? `A fault broke the connection; the ${isDelivery ? "sender" : "client"} got ${answer} (${formatRuleName(by)}).`
     : `A fault replaced the ${isDelivery ? "receiver’s response" : "response"} with ${answer} (${formatRuleName(by)}).`;
   if (isDelivery) return explanation;
-  if (history === null) return `${explanation} Nothing changed.`;
+  if (history === null) return `${explanation} No change was recorded.`;
   return `${explanation} ${operation} ran first, and its change stays.`;
 }

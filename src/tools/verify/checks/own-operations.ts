@@ -1,4 +1,4 @@
-import { PAGE_PARAMETERS } from "../../../documents/openapi/list-records.ts";
+import { PAGE_PARAMETERS } from "../../../documents/openapi/page-names.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { isJsonObject } from "../../../engine/contract/schema.ts";
 import type { Check, Context } from "../check.ts";

@@ -6,3 +6,6 @@ declare module "virtual:shipped-files" {
 
 /** Loads every chunk of the build for browsers. */
 declare module "virtual:all-chunks" {}
+
+/** The version of the package, which the build inserts. */
+declare const __UNDERSTUDY_VERSION__: string;
