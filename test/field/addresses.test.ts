@@ -65,6 +65,8 @@ describe("an address in a common short form", () => {
     for (const name of ["other", "default"])
       reset.push((await runCommand(["reset", "--sandbox", name, "--url", url])).stdout.split(" ")[0]!);
     expect(reset).toEqual(["mine", "other", "default"]);
+    const { stderr, code } = await runCommand(["mcp", "--url", url]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("without a sandbox; the model names mine")]);
     await api.close();
   });
 

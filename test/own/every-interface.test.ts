@@ -94,6 +94,7 @@ it("types of a running server's own operations are generated for a client [inter
   expect(stdout).toContain("  projects: {\n    id: string;");
   expect((await runCommand(["types", "--url", url, "--openapi", "a.yaml"])).code).toBe(2);
   expect((await runCommand(["types", "--url", url, "--sandbox", "none"])).stderr).toContain("none");
+  expect((await runCommand(["types", "--url", `${url}/_s/another`])).stderr).toContain("another");
 });
 
 describe.each([{ engine: false }, { engine: true }])("a test runner's sandbox, %j", (start) => {

@@ -1,5 +1,8 @@
 import packageJson from "../../../package.json" with { type: "json" };
+import { getDefaultUrl } from "../../client/connect.ts";
+import { findNamedSandbox } from "../../client/http.ts";
 import { command, connectTo, text } from "../command.ts";
+import { UsageError } from "../failure.ts";
 
 export const mcpCommand = command({
   command: "mcp",
@@ -9,6 +12,13 @@ export const mcpCommand = command({
     token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
   },
   examples: [["$0 mcp --url http://127.0.0.1:4747", "The command that an MCP client starts"]],
+  check({ url = getDefaultUrl() }) {
+    const sandbox = findNamedSandbox(url);
+    if (sandbox !== undefined)
+      throw new UsageError(
+        `--url takes the server's address, without a sandbox; the model names ${sandbox} in its calls`,
+      );
+  },
   async run(target) {
     const { serveMcpOverStdio } = await import("../../client/mcp/serve.ts");
     await serveMcpOverStdio(connectTo(target), packageJson.version);

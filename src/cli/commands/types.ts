@@ -1,3 +1,4 @@
+import { findNamedSandbox } from "../../client/http.ts";
 import { command, connectTo, FORCE, OWN_FILES, text } from "../command.ts";
 import type { OwnOptions } from "../document-files.ts";
 import { UsageError } from "../failure.ts";
@@ -23,7 +24,9 @@ export const typesCommand = command({
     const types =
       url === undefined
         ? await readTypes({ operations, openapi })
-        : await (await connectTo({ url, token }).open(sandbox ?? "default")).operations.types();
+        : await (
+            await connectTo({ url, token }).open(sandbox ?? findNamedSandbox(url) ?? "default")
+          ).operations.types();
     if (out === undefined) return { value: { types }, text: types.trimEnd() };
     writeNewFile(out, types, { force });
     return { value: { file: out }, text: `Wrote ${out}.` };
