@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { SandboxClient } from "./sandbox.ts";
 import { checkTestOptions, describeTooFewHits, TestServers, testSandboxes } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
@@ -95,6 +96,20 @@ describe("a test of a runner without a fixture [interfaces 13]", () => {
     ).rejects.toThrow("skipped");
     expect(printed).toBe("");
   });
+
+  it("shows its journal under its own name, also after a skip whose condition was false, as in Vitest", async () => {
+    // Vitest's context is a function.
+    const context = Object.assign(function context() {}, {
+      task: { name: "pays" },
+      skip: (_: boolean) => {},
+    });
+    const pays = sandboxes.with((_, { skip: leaveOut }: typeof context) => {
+      leaveOut(false);
+      throw new Error("not paid");
+    });
+    await expect(pays(context)).rejects.toThrow("not paid");
+    expect(printed).toMatch(/^pays\nJournal/);
+  });
 });
 
 it("the other sandboxes end if one cannot end when the servers close [interfaces 13]", async () => {
@@ -104,6 +119,18 @@ it("the other sandboxes end if one cannot end when the servers close [interfaces
   servers.endAtClose(end);
   await servers.close();
   expect(end).toHaveBeenCalledOnce();
+});
+
+it("the other servers end if one could not start [interfaces 13]", async () => {
+  const sandboxes = testSandboxes({ engine: true });
+  const broken = sandboxes.with(() => {}, { operations: { wrong: {} } });
+  await expect(broken()).rejects.toThrow("exports no operation");
+  let sandbox: SandboxClient | undefined;
+  await sandboxes.with((fresh) => {
+    sandbox = fresh;
+  })();
+  await sandboxes.close();
+  await expect(sandbox!.info()).rejects.toThrow("closed");
 });
 
 describe("options of the fixtures [interfaces 13]", () => {

@@ -118,7 +118,8 @@ export class TestServers {
     await Promise.allSettled([...this.unfinished].map((end) => end()));
     const servers = [...this.servers.values()];
     this.servers.clear();
-    for (const server of servers) await (await server).close();
+    // One that could not start has failed the tests that needed it.
+    for (const server of servers) await (await server.catch(() => undefined))?.close();
   }
 }
 
@@ -302,7 +303,8 @@ function watchSkips(context: unknown): () => boolean {
     const original = test[method];
     if (typeof original !== "function") continue;
     test[method] = (...args: unknown[]) => {
-      skipped = true;
+      // Vitest's `skip(false)` skips nothing.
+      skipped ||= args[0] !== false;
       return original.apply(test, args);
     };
   }
@@ -316,10 +318,11 @@ interface JestState {
   currentConcurrentTestName?: () => string | undefined;
 }
 
-/** The test's name, as Jest reports it, or as node:test passes it to the body; Jest passes the values of `test.each`. */
+/** The test's name, as Jest reports it, else of node:test's context or Vitest's `task`: Jest passes the values of `test.each`. */
 function getTestName(context: unknown): string {
   const { expect } = globalThis as { expect?: { getState?: () => JestState } };
   const { currentConcurrentTestName, currentTestName } = expect?.getState?.() ?? {};
-  const { fullName, name } = (context ?? {}) as { fullName?: string; name?: string };
+  const { task = context } = (context ?? {}) as { task?: unknown };
+  const { fullName, name } = (task ?? {}) as { fullName?: string; name?: string };
   return currentConcurrentTestName?.() ?? currentTestName ?? fullName ?? name ?? "a test";
 }
