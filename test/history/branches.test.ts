@@ -112,4 +112,18 @@ describe("forking and repeating [interfaces 10]", () => {
     await history.ok("DELETE", "/journal");
     expect((await history.control("POST", `/history/${id}/repeat`)).status).toBe(409);
   });
+
+  it("sends no delivery to the emulated API [interfaces 10]", async () => {
+    const { url } = await history.ok("POST", "/receivers", {});
+    const webhook = { organization_id: "org_acme", url, events: ["user.created"] };
+    await history.ok("POST", "/state/webhooks", webhook);
+    await history.ok("POST", "/events", { event: "user.created", organization: "org_acme" });
+    await history.ok("POST", "/clock/advance", { by: "1s" });
+    const [delivery] = (await history.ok("GET", "/journal?kind=delivery")).entries;
+    for (const id of [delivery.id, delivery.seq]) {
+      const { status, body } = await history.control("POST", `/history/${id}/repeat`);
+      expect([status, body.type]).toEqual([409, "urn:understudy:problem:not-repeatable"]);
+    }
+    expect((await history.ok("GET", "/journal?kind=request")).total).toBe(0);
+  });
 });

@@ -53,6 +53,7 @@ export async function repeatRequest(
   entry: JournalEntry,
   { server, target, rule }: RepeatOptions,
 ): Promise<ComparedAnswer> {
+  if (entry.delivery !== undefined) throw notRepeatable(`${entry.id} is not a request`);
   if ((entry.request_body?.length ?? 0) < entry.request_bytes)
     throw notRepeatable(`The journal does not keep the body of ${entry.id}, which was too long`);
   const mark = randomHex(12);
