@@ -319,7 +319,7 @@ describe("journal stream", () => {
 });
 
 describe("secrets in the journal [quality 2.14]", () => {
-  it("are masked in journal, entry, stream and archive, wherever they were sent", async () => {
+  it("are masked in journal, entry, stream, search and archive, wherever they were sent", async () => {
     const name = await createSandbox();
     const prefix = `${api.url}/_s/${name}`;
     const canary = "canary7Q";
@@ -371,6 +371,8 @@ describe("secrets in the journal [quality 2.14]", () => {
     ];
     for (const secret of [...secrets, ...(created ? [created] : [])]) {
       for (const text of [entries, har, verify]) expect(text).not.toContain(secret);
+      const found = await control("GET", `/${name}/journal/search?body=${encodeURIComponent(secret)}`);
+      expect(found.body, secret).toEqual({ seqs: [] });
     }
   });
 });

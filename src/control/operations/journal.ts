@@ -2,10 +2,9 @@ import { Type } from "typebox";
 import { Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
 import { describeEvictedEntries, foldCase } from "../../engine/contract/text.ts";
-import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { decodeBody } from "../../tools/har/har-entry.ts";
-import { redactText } from "../../tools/redact.ts";
+import { decodeBody, maskMessage } from "../../tools/har/har-entry.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import {
   CONDITION_FIELDS,
@@ -74,8 +73,10 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     },
     handle({ query, sandbox }) {
       const searchText = foldCase(query.body ?? "");
-      const contains = (headers: readonly string[], body: Uint8Array | string | undefined) =>
-        foldCase(redactText(toBodyText(decodeBody(headers, body)))).includes(searchText);
+      const contains = (headers: readonly string[], bytes: Uint8Array | string | undefined) => {
+        const { body = "" } = maskMessage(headers, decodeBody(headers, bytes));
+        return foldCase(typeof body === "string" ? body : JSON.stringify(body)).includes(searchText);
+      };
       const matching = sandbox.journal
         .entries()
         .filter(
