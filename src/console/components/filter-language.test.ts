@@ -3,15 +3,16 @@ import { createMatcher, parseFilter } from "./filter-language.ts";
 
 interface Row {
   status: number;
+  ms: number | string | null;
   user: string;
   op: string;
   tags: string[];
 }
 
 const rows: Row[] = [
-  { status: 200, user: "usr_ada", op: "threads.list", tags: ["red"] },
-  { status: 403, user: "usr_dan", op: "threads.delete", tags: ["blue sky", "red"] },
-  { status: 503, user: "usr_dan", op: "models.list", tags: [] },
+  { status: 200, ms: 7, user: "usr_ada", op: "threads.list", tags: ["red"] },
+  { status: 403, ms: null, user: "usr_dan", op: "threads.delete", tags: ["blue sky", "red"] },
+  { status: 503, ms: "", user: "usr_dan", op: "models.list", tags: [] },
 ];
 
 const listFound = (typed: string) =>
@@ -32,6 +33,8 @@ describe("the filter language", () => {
     ["status:4*", [403]],
     ["status:>400", [403, 503]],
     ["status:<300", [200]],
+    ["ms:<10", [200]],
+    ["-ms:<10", [403, 503]],
     ["user:usr_dan op:threads.*", [403]],
     ["op:list", [200, 503]],
     ["op:list*", []],

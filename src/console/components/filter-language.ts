@@ -28,7 +28,9 @@ export function parseFilter(typed: string): Term[] {
 function createValueTest(value: string): (fieldValue: unknown) => boolean {
   const [, sign, bound] = /^([<>])(\d+(?:\.\d+)?)$/.exec(value) ?? [];
   if (sign === ">") return (fieldValue) => Number(fieldValue) > Number(bound);
-  if (sign === "<") return (fieldValue) => Number(fieldValue) < Number(bound);
+  // A value that is missing is not 0.
+  if (sign === "<")
+    return (fieldValue) => toSearchText(fieldValue) !== "" && Number(fieldValue) < Number(bound);
   if (!value.includes("*")) return (fieldValue) => toSearchText(fieldValue).includes(value);
   const parts = value.split("*").map((part) => escapeRegExp(part));
   const pattern = new RegExp(`^${parts.join(".*")}$`, "s");

@@ -25,7 +25,7 @@ export type BodyMatches = ReadonlyMap<string, ReadonlySet<number>>;
 
 /** Fields of the filter language. `body` is searched by the server. */
 const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
-  status: ({ request }) => request?.status ?? "",
+  status: ({ request }) => request?.status,
   code: ({ request }) => request?.code,
   op: ({ request }) => request?.operation,
   method: ({ request }) => request?.method,
