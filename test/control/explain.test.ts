@@ -144,6 +144,21 @@ describe("faults/explain", () => {
     );
   });
 
+  it("names the rate limit, and no fault, if it refuses a call that only a rule serves [interfaces 3]", async () => {
+    const name = await createSandbox();
+    await control("PATCH", `/${name}/state/organizations/org_acme`, { plan: "enterprise", rate_limit: 1 });
+    await arm(name, { match: { path: "/v1/tools" }, effect: { body: { tools: [] } } });
+    const ask = () => api.call("ada", "GET", `/_s/${name}/v1/tools`);
+    expect((await ask()).status).toBe(200);
+    const { body } = await explain(name, { method: "GET", path: "/v1/tools", principal: "usr_ada" });
+    expect([body.decision, body.status]).toEqual(["rate-limit", 429]);
+    const refused = await ask();
+    expect([refused.status, refused.headers.get("x-sandbox-decision")]).toEqual([429, "rate-limit"]);
+    const { entries } = (await control("GET", `/${name}/journal`)).body;
+    expect(entries[0].decision).toBe("rate-limit");
+    expect(entries[0]).not.toHaveProperty("fault");
+  });
+
   it.each([
     ["share_links.resolve", {}, "requests of this operation are not counted"],
     [

@@ -51,6 +51,10 @@ describe("the limit of held requests", () => {
           allowed: MAX_HELD_REQUESTS,
         });
         expect(getDecision(refused)).toBe("limit");
+        const { entries } = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal?limit=1"))
+          .body;
+        expect(entries[0].decision).toBe("limit");
+        expect(entries[0]).not.toHaveProperty("fault");
       }
       expect((await ask()).status).toBe(200);
       const other = await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });

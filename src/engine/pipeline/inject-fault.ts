@@ -75,6 +75,10 @@ async function inject(
       ? undefined
       : await countWaiting(exchange, () => waitForRelease(exchange, hold, facts));
   const effect = held?.effect ?? plannedEffect;
+  // A refusal here is not the fault's answer.
+  if (effect !== undefined) countRequestOfServedPath(exchange, effect);
+  if (!isDryRun && effect?.kind === "wire" && effect.wire.staysOpen)
+    void countWaiting(exchange, () => whenAborted(exchange.request.signal));
   if (effect?.kind !== "override-refused") {
     const total_ms = delay_ms + (held?.held_ms ?? 0);
     exchange.fault = toAppliedFault(exchange.fault, { delay_ms: total_ms, decision, effect });
@@ -83,9 +87,6 @@ async function inject(
     exchange.delayed_by = decision;
     return;
   }
-  countRequestOfServedPath(exchange, effect);
-  if (!isDryRun && effect.kind === "wire" && effect.wire.staysOpen)
-    void countWaiting(exchange, () => whenAborted(exchange.request.signal));
   throw toEarlyResponse(exchange, decision, effect);
 }
 
@@ -107,8 +108,10 @@ function toAppliedFault(
  */
 function countRequestOfServedPath(exchange: Exchange, effect: RequestEffect): void {
   const { routeError, identity } = exchange;
-  if (routeError !== undefined && effect.kind === "raw" && identity !== undefined && !identity.refused)
-    countAgainstRate(exchange, identity);
+  if (routeError === undefined || effect.kind !== "raw" || identity === undefined || identity.refused) return;
+  exchange.step = "rate-limit";
+  countAgainstRate(exchange, identity);
+  exchange.step = "fault";
 }
 
 /**
