@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
-import { explainDecision, formatDuration, formatReason, summarizeChanges, toShortTitle } from "./words.ts";
+import {
+  describeNode,
+  explainDecision,
+  formatDuration,
+  formatReason,
+  summarizeChanges,
+  toShortTitle,
+} from "./words.ts";
 
 const summarizeCounts = (changes: HistoryEntry["changes"]) =>
   summarizeChanges({ entry: { changes } } as never);
@@ -35,6 +42,13 @@ describe("formatDuration", () => {
       "1 min",
     ]);
   });
+});
+
+it("a rewind to a call is titled by the call, also with signs that a replacement would read", () => {
+  const request = { method: "POST", path: "/v1/threads", query: "price=$&a=$1" };
+  const target = { request, entry: { id: "h_1", kind: "request" } };
+  const entry = { kind: "restore", subject: "h_1", title: "Rewound to h_1." };
+  expect(describeNode({ entry, target } as never)).toBe("Rewound to “POST /v1/threads?price=$&a=$1”.");
 });
 
 describe("toShortTitle", () => {

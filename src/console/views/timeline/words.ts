@@ -28,7 +28,7 @@ export function describeNode({ request, entry, target }: Node): string {
   if (target !== undefined)
     return toPrintableLines(entry!.title).replace(
       target.entry!.id,
-      `“${describeNode(target).replace(/\.$/, "")}”`,
+      () => `“${describeNode(target).replace(/\.$/, "")}”`,
     );
   if (request === undefined) return toPrintableLines(entry!.title);
   return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
