@@ -78,7 +78,7 @@ export const PROBLEMS = {
   "not-saved": defineProblem(
     507,
     "The change could not be saved",
-    "With `--durable`: the disk is full or read-only; the change was undone. 503 if the folder is gone. Without it: the disk has no room for an upload",
+    "With `--durable`: the disk is full or read-only (503: the folder is gone), and the change was undone. Otherwise: no room for an upload",
   ),
   moved: defineProblem(
     503,
@@ -93,7 +93,7 @@ export const PROBLEMS = {
   "upstream-failed": defineProblem(
     502,
     "The upstream gave no usable answer",
-    "`--upstream` gave no usable answer; 504 if the time ran out, 508 if the request came back",
+    "`--upstream` gave no usable answer; 504 if the time ran out, 508 if it sent the request back",
   ),
   "no-port": defineProblem(503, "No port is free", "No port is free for a sandbox that asks for its own"),
   "not-available": defineProblem(
