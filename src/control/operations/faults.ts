@@ -81,8 +81,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.list",
     route: "GET /_control/sandboxes/{name}/faults",
-    summary:
-      "List inline rules, which come from calls and not from scenarios, in order of evaluation: newest first",
+    summary: "List inline rules, which come from calls, not from scenarios, newest first",
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();

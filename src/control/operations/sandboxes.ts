@@ -71,7 +71,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "sandboxes.list",
     route: "GET /_control/sandboxes",
-    summary: "List all sandboxes in order of creation; `forks` adds the sandbox that each was forked from",
+    summary: "List sandboxes in order of creation; `forks` adds `forked_from`",
     query: ClosedObject({
       forks: OptionalFlag("Whether each names the sandbox that it is a fork of"),
     }),

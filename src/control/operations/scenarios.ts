@@ -115,7 +115,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "scenarios.list",
     route: "GET /_control/sandboxes/{name}/scenarios",
-    summary: "List all scenarios, whether each is active here, and how often its rules were triggered",
+    summary: "List all scenarios, which of them are active, and their rules' hits",
     success: { status: 200, schema: ListOf(ScenarioBody) },
     handle: ({ sandbox, server }) => listScenarios(server, sandbox),
   }),
