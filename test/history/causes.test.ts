@@ -120,15 +120,17 @@ describe("the cause of an entry [interfaces 10]", () => {
     expect(attempts.map(({ cause }) => cause)).toContain(last.id);
   });
 
-  it("is the switch of a rule for the end of its lease [interfaces 10]", async () => {
+  it("is the switch of a rule for the end of its lease; its change and removal are entries too [interfaces 10]", async () => {
     const rule = { id: "short", match: { operation: "threads.*" }, effect: { error: "RATE_LIMIT_EXCEEDED" } };
     await history.ok("POST", "/faults", { ...rule, lease: { ttl: "1m" } });
     const armed = await history.newest();
     expect(armed).toMatchObject({ kind: "scenario", subject: "short", title: "The rule short was armed." });
     await history.ok("POST", "/clock/advance", { by: "1m" });
     expect(await history.newest("?kind=timer")).toMatchObject({ cause: armed.id, subject: "short" });
+    await history.ok("PUT", "/faults/short", { ...rule, times: 2 });
+    expect(await history.newest()).toMatchObject({ kind: "scenario", title: "The rule short was changed." });
     await history.ok("DELETE", "/faults/short");
-    expect(await history.newest()).toMatchObject({ kind: "scenario", subject: "short" });
+    expect(await history.newest()).toMatchObject({ kind: "scenario", title: "The rule short was disarmed." });
   });
 
   it("orders entries of one instant by the journal's position [interfaces 10]", async () => {

@@ -54,7 +54,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   }
 
   get activeFingerprint(): string {
-    return [...this.scenarios, ...this.inlineRules.map(({ key }) => key)].join("\n");
+    return JSON.stringify([this.scenarios, this.inlineRules.map(({ rule }) => [rule.id, rule.document])]);
   }
 
   /** All rules, in order of precedence: inline rules before those of scenarios (interfaces.md 3). */
@@ -129,7 +129,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     });
   }
 
-  /** Unchanged rules keep their progress. Returns whether any changed. */
+  /** Unchanged rules keep their progress. Returns whether any rule changed. */
   replaceScenario(scenario: Scenario): boolean {
     const { name, rules } = scenario;
     const before = this.activeScenarios.get(name);
