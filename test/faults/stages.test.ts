@@ -280,15 +280,34 @@ it("keeps its stage after an edit of a rule, and begins again after an edit of a
     api.understudy.scenarios.refresh(join(folder, "staged.yaml"));
   };
   await listStatuses(3);
+  await advance("1m");
   edit("status: 503", "status: 502");
   expect((await call()).status).toBe(502);
-  await advance("2m");
+  await advance("1m");
   expect(await listStates()).toEqual(["ended", "ended", "current"]);
   edit("name: calm", "name: quiet");
   expect(await listStates()).toEqual(["current", "waiting", "waiting"]);
   expect((await control("GET", "/clock/pending")).body).not.toContainEqual(
     expect.objectContaining({ subject: "staged/outage" }),
   );
+});
+
+it("ends a stage in time after an edit of its end: as if it had begun with that [interfaces 6]", async () => {
+  const edit = (from: string, to: string) => {
+    write("staged", STAGED.replace(from, to));
+    api.understudy.scenarios.refresh(join(folder, "staged.yaml"));
+  };
+  await listStatuses(1);
+  edit("requests: 2", "requests: 1");
+  await listStatuses(1);
+  expect(await listStates()).toEqual(["ended", "current", "waiting"]);
+  await advance("1m");
+  edit("time: 2m", "requests: 1000");
+  await advance("1h");
+  expect(await listStates()).toEqual(["ended", "current", "waiting"]);
+  edit("time: 2m", "time: 1h");
+  await advance("1m");
+  expect(await listStates()).toEqual(["ended", "ended", "current"]);
 });
 
 describe("a scenario with wrong stages is refused with the place of the mistake", () => {

@@ -274,10 +274,11 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   ): void {
     const { stagesByScenario } = this;
     this.updateLeases(() => Object.assign(this, changes));
-    const replaced = [...stagesByScenario].filter(([name, one]) => this.stagesByScenario.get(name) !== one);
-    this.leases.end(replaced.map(([, one]) => one));
-    const added = [...this.stagesByScenario].filter(([name, one]) => stagesByScenario.get(name) !== one);
-    this.leases.begin(added.map(([, one]) => one));
+    const before = new Set(stagesByScenario.values());
+    const after = new Set(this.stagesByScenario.values());
+    this.leases.end([...before].filter((one) => !after.has(one)));
+    // After an edit of the scenario, a stage may have begun earlier.
+    for (const one of after) if (!before.has(one)) this.leases.begin([one], one.progress.begun.at(-1)!.at);
     this.notify();
   }
 

@@ -99,7 +99,7 @@ export class StageProgress implements LeaseHolder {
     if (current === undefined) return false;
     const last = progress.begun.at(-1)!;
     last.requests += 1;
-    return last.requests === current.until.requests;
+    return current.until.requests !== undefined && last.requests >= current.until.requests;
   }
 
   /** Ends the current stage at this instant; returns the timeline entry's title and subject. */
@@ -155,7 +155,7 @@ export function continueStages(
   if (before === undefined || !haveSameStages(before.stages, scenario.stages)) return toStages(scenario, now);
   return before.stages === scenario.stages
     ? [[scenario.name, before]]
-    : toStages(scenario, now, before.progress);
+    : toStages(scenario, now, { ...before.progress, due: undefined });
 }
 
 function haveSameStages(a: readonly Stage[], b: readonly Stage[]): boolean {
