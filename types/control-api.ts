@@ -1695,7 +1695,7 @@ export interface HistoryEntry {
   seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
-  /** On the sandbox's clock */
+  /** When it began, on the sandbox's clock; for a restore, the time restored */
   at: string;
   kind: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
   /** What happened, in a sentence */
@@ -1833,7 +1833,7 @@ export interface HistoryDetail {
   seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
-  /** On the sandbox's clock */
+  /** When it began, on the sandbox's clock; for a restore, the time restored */
   at: string;
   kind: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
   /** What happened, in a sentence */

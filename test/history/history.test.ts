@@ -42,6 +42,16 @@ it("a request that changed nothing is only in the journal [interfaces 10]", asyn
   expect((await control("GET", `/journal/${headers.get("x-request-id")}`)).history).toBeNull();
 });
 
+it("an advance has the time at which it began, with and without timers [interfaces 10]", async () => {
+  const { now } = await control("GET", "/clock");
+  await control("POST", "/clock/advance", { by: "1s" });
+  const { ran } = await control("POST", "/clock/advance", { next: true });
+  expect(ran.length).toBeGreaterThan(0);
+  const { entries } = await control("GET", "/history?kind=control");
+  const later = new Date(Date.parse(now) + 1000).toISOString();
+  expect(entries.map(({ at }: { at: string }) => at)).toEqual([later, now]);
+});
+
 it("rewinds to before a request, which then gives the same bytes again [interfaces 10]", async () => {
   const first = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
   const [{ id }] = (await control("GET", "/history")).entries;

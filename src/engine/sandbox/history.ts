@@ -83,7 +83,9 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   ): HistoryEntry {
     const sequence = this.lastSequence + 1;
     const id = this.idPrefix + (sequence - this.base);
-    const at = states.after.now;
+    // A restore may set the clock back: it counts from the time that it restored.
+    const began = change.kind === "restore" || change.entry !== undefined ? undefined : change.began;
+    const at = began?.state.now ?? states.after.now;
     const journal_position = this.journal.lastSequence;
     const context = { id, sequence, at, parent, journal_position, cause, advanced_by };
     const entry = this.timeline.append();
