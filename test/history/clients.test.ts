@@ -45,7 +45,7 @@ describe("the history on the command line [interfaces 10]", () => {
     await remove();
     const { stdout, code } = await run("history");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^h_1 +2026-03-15T12:00:00\.000Z {2}request {3}usr_ada asked to .*threads -1/);
+    expect(stdout).toMatch(/^h_1 +2026-03-15T12:00:00\.000Z {2}request {3}usr_ada: .*threads -1/);
     const { entries } = JSON.parse((await run("history", "--json", "--kind", "request")).stdout);
     expect(entries).toHaveLength(1);
     expect((await run("history", "--kind", "timer")).stdout).toBe("No entries match.\n");

@@ -42,7 +42,7 @@ it("a change in the history has an operation's summary as its title, else its me
     expect((await send("POST", path, { body: {} })).status).toBe(201);
     titles.push(understudy.sandboxes.get("default")!.history.newest!.title);
   }
-  expect(titles).toEqual(["usr_dan asked to create a note.", "usr_dan asked to POST /v1/tags."]);
+  expect(titles).toEqual(["usr_dan: Create a note.", "usr_dan: POST /v1/tags."]);
 });
 
 it("a header with the name of a query parameter does not filter a list [interfaces 18]", async () => {

@@ -66,6 +66,6 @@ export function makeRequest(world: World, key?: string): WorldChange {
   const request = {
     ...{ idSeed: -7, number: world.requests++, counted, upload: undefined },
   };
-  const title = `${key ?? "An anonymous client"} asked to write a note.`;
+  const title = `${key ?? "An anonymous client"}: Write a note.`;
   return { kind: "request", title, subject: undefined, request };
 }

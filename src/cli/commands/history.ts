@@ -50,7 +50,7 @@ async function* followMatching(
   }
 }
 
-/** `h_12  2026-03-15T12:00:00.000Z  request  usr_dan asked to delete a thread. (threads -1)`. */
+/** `h_12  2026-03-15T12:00:00.000Z  request  usr_dan: Delete a thread. (threads -1)`. */
 function formatEntry({ id, at, kind, title, cause, changes, undone }: HistoryEntry): string {
   const counts = Object.entries(changes).map(([collection, { added, removed, changed }]) => {
     const signs = [added && `+${added}`, removed && `-${removed}`, changed && `~${changed}`];

@@ -189,15 +189,12 @@ export class Exchange implements RequestIdSource, StepExchange {
 /** A request as the history describes it. */
 function describeChange(exchange: Exchange): WorldChange {
   const { at, idSeed, identity, number, operation, params, rate, upload } = exchange;
-  const action = operation!.summary
-    .replace(/^[A-Z](?![A-Z])/, (first) => first.toLowerCase())
-    .replace(/\.$/, "");
   const caller = identity?.principal.user_id ?? "An anonymous client";
   const key_id = rate && identity?.principal.key_id;
   const counted = key_id === undefined ? undefined : { key_id, minute: toMinute(at) };
   return {
     kind: "request",
-    title: `${caller} asked to ${action}.`,
+    title: `${caller}: ${operation!.summary.replace(/\.$/, "")}.`,
     subject: undefined,
     request: { idSeed, number, counted, upload },
     pathIds: params,

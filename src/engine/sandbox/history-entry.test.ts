@@ -13,7 +13,7 @@ const place = {
   ...{ cause: null, advanced_by: null },
 };
 const asked: WorldChange = {
-  ...{ kind: "request", title: "user_ada asked to write a note.", subject: undefined },
+  ...{ kind: "request", title: "user_ada: Write a note.", subject: undefined },
   request: {
     ...{ idSeed: 1, number: 2, summary: "Write a note", principal: "user_ada" },
     ...{ counted: undefined, upload: undefined },
@@ -46,9 +46,7 @@ it.each([
 
 it("the title of a change mentions that its client got a refusal [interfaces 10]", () => {
   const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
-  expect(entry.title).toBe("user_ada asked to write a note.");
+  expect(entry.title).toBe("user_ada: Write a note.");
   entry.recordAnswer({ status: 503, code: "SERVICE_UNAVAILABLE" });
-  expect(entry.title).toBe(
-    "user_ada asked to write a note; it was done, but answered 503 SERVICE_UNAVAILABLE.",
-  );
+  expect(entry.title).toBe("user_ada: Write a note; it was done, but answered 503 SERVICE_UNAVAILABLE.");
 });

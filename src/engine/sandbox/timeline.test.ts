@@ -89,9 +89,9 @@ it("the title of a change contains the refusal that the client saw [interfaces 1
   answer(sandbox, put(sandbox, "b"), { status: 503, code: "SERVICE_UNAVAILABLE" });
   answer(sandbox, put(sandbox, "c"), { status: 0 });
   expect(sandbox.history.entries().map(({ title }) => title)).toEqual([
-    "key_a asked to write a note.",
-    "key_a asked to write a note; it was done, but answered 503 SERVICE_UNAVAILABLE.",
-    "key_a asked to write a note; it was done, but answered by a broken connection.",
+    "key_a: Write a note.",
+    "key_a: Write a note; it was done, but answered 503 SERVICE_UNAVAILABLE.",
+    "key_a: Write a note; it was done, but answered by a broken connection.",
   ]);
 });
 

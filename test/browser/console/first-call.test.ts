@@ -44,7 +44,7 @@ describe("the first visit to the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await api.call("ada", "DELETE", "/v1/threads/thread_ada")).status).toBe(200);
     await control("DELETE", "/journal");
     const { page } = await open();
-    await see(page.getByRole("row", { name: /usr_ada asked to delete a thread/ })).toBeVisible();
+    await see(page.getByRole("row", { name: /usr_ada: Delete a thread/ })).toBeVisible();
     await see(page.getByRole("region", { name: "First call" })).toHaveCount(0);
   });
 
