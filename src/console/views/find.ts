@@ -1,4 +1,4 @@
-import type { AdvanceTo } from "../../../types/control-api.ts";
+import type { AdvanceTo, ClockChange } from "../../../types/control-api.ts";
 import { type Parameters, toAddress } from "../address.ts";
 import { createSandboxCalls, server } from "../api/calls.ts";
 import { undoEntry } from "../api/undo.ts";
@@ -94,7 +94,7 @@ const findSandboxes: FindCommands = async (_typed, sandbox) => {
     }));
 };
 
-/** Links to forms, and advances of the clock. */
+/** Links to forms, and changes of the clock. */
 const findActions: FindCommands = async (_typed, sandbox) => {
   const entryIds: string[] = [];
   const calls = createSandboxCalls(sandbox, (id) => entryIds.push(id));
@@ -107,10 +107,10 @@ const findActions: FindCommands = async (_typed, sandbox) => {
   });
   const createLink = (title: string, view: string, parameters: Parameters) =>
     createAction(title, view, { to: toAddress(sandbox, view, parameters) });
-  const createAdvance = (title: string, target: AdvanceTo) =>
+  const createClockChange = (title: string, to: AdvanceTo | ClockChange) =>
     createAction(title, "clock", {
       run: async () => {
-        const { now, ran } = await calls.advance(target);
+        const { now, ran } = await ("mode" in to ? calls.setClock(to) : calls.advance(to));
         const [entryId] = entryIds.splice(0);
         showConfirmation({
           text: `Now ${formatAbsolute(now)}. ${pluralize(ran.length, "timer")} ran.`,
@@ -127,9 +127,13 @@ const findActions: FindCommands = async (_typed, sandbox) => {
     createLink("Register webhook", "webhooks", { show: "webhooks", register: "new" }),
     createLink("Trigger event", "webhooks", { show: "trigger" }),
     createLink("Take snapshot", "world", { show: "snapshots" }),
-    createAdvance("Advance to the next timer", { next: true }),
-    createAdvance("Advance by 5 min", { by: "5m" }),
-    createAdvance("Advance by 1 day", { by: "1d" }),
+    createClockChange("Advance to the next timer", { next: true }),
+    createClockChange("Advance by 5 min", { by: "5m" }),
+    createClockChange("Advance by 1 day", { by: "1d" }),
+    createClockChange("Freeze", { mode: "frozen" }),
+    createClockChange("Run from here", { mode: "scaled", rate: 1 }),
+    createClockChange("Run ×60", { mode: "scaled", rate: 60 }),
+    createClockChange("Follow real time", { mode: "real" }),
   ];
 };
 
@@ -154,11 +158,12 @@ const findScenarios: FindCommands = async (_typed, sandbox) => {
     }));
 };
 
+/** Scenarios are last: Enter runs the first result, and a text such as "thread" is in the description of one. */
 export const FINDERS: readonly FindCommands[] = [
   findActions,
-  findScenarios,
   findRecords,
   findOperations,
   findEntries,
   findSandboxes,
+  findScenarios,
 ];

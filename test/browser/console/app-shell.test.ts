@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 afterAll(removeTempFolders);
 
-const { api, open, openAt } = useConsole("timeline");
+const { api, open, openAt, control } = useConsole("timeline");
 
 const row = { name: /DELETE \/v1\/threads\/thread_none/ };
 
@@ -205,6 +205,35 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("menuitem").first()).toContainText("GET /v1/models");
     await page.getByRole("searchbox", { name: /^Search views/ }).fill("rewind");
     await see(page.getByRole("menuitem", { name: /^Timeline/ })).toBeVisible();
+  });
+
+  it("does not activate a scenario by Enter on a word of its description [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/world");
+    await waitForLive(page);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("thread");
+    await see(page.getByRole("menuitem", { name: /^Activate/ }).first()).toBeVisible();
+    await see(page.getByRole("menuitem").first()).toHaveText(/^threads/);
+    await see(page.getByRole("menuitem").last()).toContainText("Activate");
+    await page.keyboard.press("Enter");
+    await see(page).toHaveURL(/world\?collection=threads/);
+    expect(
+      (await control("GET", "/scenarios")).body.items.some((one: { active: boolean }) => one.active),
+    ).toBe(false);
+  });
+
+  it("runs the clock by Ctrl-K, and undoes it [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/world");
+    await waitForLive(page);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("run clock");
+    await page.getByRole("menuitem", { name: /^Run from here/ }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await see(page.getByText(/^Undone: Now/)).toBeVisible();
+    expect((await control("GET", "/clock")).body.mode).toBe("frozen");
+    const { entries } = (await control("GET", "/history?kind=control&limit=1")).body;
+    expect(entries[0]).toMatchObject({ undone: true });
+    await control("POST", "/reset");
   });
 
   it("says that the palette loads, not that nothing matches [interfaces 2]", async () => {
