@@ -144,7 +144,7 @@ function renderBundleHtml({ name, bundle }: ScenarioResult): Html {
   const file = `${name}.bundle.json`;
   if (bytes.length > MAX_BUNDLE_BYTES)
     return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page; <code>understudy suite --json</code> prints it.</p>`;
-  return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open file), which shows these requests, or <code>understudy replay ${file}</code></p>`;
+  return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open export), which shows these requests, or <code>understudy replay ${file}</code></p>`;
 }
 
 /** Test cases of each scenario and of its stages; a failed one contains output and journal (interfaces.md 2). */

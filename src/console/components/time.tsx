@@ -3,18 +3,19 @@ import type { ClockState } from "../../../types/control-api.ts";
 import { useSandbox } from "../api/queries.ts";
 import { createStore } from "../api/store.ts";
 
-const UNITS: readonly [string, number][] = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["min", 60_000],
-  ["s", 1000],
+/** Each unit with its milliseconds, and how many of it make the next one. */
+const UNITS: readonly [string, number, number][] = [
+  ["s", 1000, 60],
+  ["min", 60_000, 60],
+  ["h", 3_600_000, 24],
+  ["d", 86_400_000, Number.POSITIVE_INFINITY],
 ];
 
 /** "3 min ago", "in 2 h", "now". Both arguments in milliseconds. */
 export function formatRelative(at: number, now: number): string {
   const distance = Math.abs(at - now);
-  const [unit, ms] = UNITS.find(([, size]) => distance >= size) ?? ["", 0];
-  if (unit === "") return "now";
+  if (distance < 1000) return "now";
+  const [unit, ms] = UNITS.find(([, size, most]) => Math.round(distance / size) < most)!;
   const count = Math.round(distance / ms);
   return at > now ? `in ${count} ${unit}` : `${count} ${unit} ago`;
 }

@@ -7,7 +7,7 @@ import { containsWords } from "./text.tsx";
 
 const LINE_LENGTH = 60;
 const MAX_LINES = 12;
-const NOT_SET = { id: "", title: "(not set)" };
+const NOT_SET = { id: "", title: "(empty)" };
 
 interface TypedFieldProps {
   field: FormField;

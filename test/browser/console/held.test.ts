@@ -167,13 +167,13 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(download.suggestedFilename()).toBe("default.understudy");
     const buffer = readFileSync(await download.path());
     const choosing = page.waitForEvent("filechooser");
-    await page.getByRole("button", { name: "Open file" }).click();
+    await page.getByRole("button", { name: "Open export" }).click();
     await (await choosing).setFiles({ name: "default.understudy", mimeType: "application/gzip", buffer });
     await see(page).toHaveURL(/\/s\/default-2\/timeline/);
     await see(page.getByText("/v1/threads/thread_long").first()).toBeVisible();
     const cut = { name: "cut.understudy", mimeType: "application/gzip", buffer: buffer.subarray(0, -60) };
     const again = page.waitForEvent("filechooser");
-    await page.getByRole("button", { name: "Open file" }).click();
+    await page.getByRole("button", { name: "Open export" }).click();
     await (await again).setFiles(cut);
     await see(page.getByText("The file is damaged or incomplete; copy it again.")).toBeVisible();
   });

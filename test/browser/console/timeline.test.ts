@@ -454,7 +454,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await open();
     const choose = async (name: string, text: string) => {
       const chosen = page.waitForEvent("filechooser");
-      await page.getByRole("button", { name: "Open file" }).click();
+      await page.getByRole("button", { name: "Open export" }).click();
       await (await chosen).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
     };
     await choose("notes.json", '{"format": "notes"}');

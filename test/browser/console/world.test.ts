@@ -85,14 +85,14 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
   it("sends null where the form for a new record says null, and nothing where it says nothing [interfaces 4]", async () => {
     const { page } = await open("?collection=store_files&record=%2B");
     const step = page.getByRole("button", { name: /current_step$/ });
-    await see(step).toContainText("(not set)");
+    await see(step).toContainText("(empty)");
     await choose(page, "current_step", "null");
     await see(page.getByRole("textbox", { name: "JSON" })).toHaveValue(/"current_step": null/);
     const sent = page.waitForRequest((request) => request.method() === "POST");
     await page.getByRole("button", { name: "Create" }).click();
     expect((await sent).postDataJSON()).toEqual({ current_step: null });
     await see(page.getByText(/^current_step contradicts the record's other fields/)).toBeVisible();
-    await choose(page, "current_step", "(not set)");
+    await choose(page, "current_step", "(empty)");
     await page.getByRole("button", { name: "Create" }).click();
     await see(step).toContainText("parsing");
   });

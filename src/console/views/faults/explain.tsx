@@ -94,7 +94,7 @@ const STEPS: Readonly<Record<Step["outcome"], readonly [Outcome, string]>> = {
   passes: ["ok", "passes"],
   decides: ["refused", "decides the response"],
   skipped: ["waiting", "not evaluated"],
-  "not reached": ["off", "not reached"],
+  "not reached": ["other", "not reached"],
 };
 
 function ExplanationView({ explanation }: { explanation: Explanation }) {
@@ -119,7 +119,7 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
         <ul className="lines" aria-label="Rules">
           {rules.map(({ rule, triggers, why }) => (
             <li key={rule} className="line">
-              <Badge outcome={triggers ? "fault" : "off"}>{triggers ? "applies" : "skipped"}</Badge>
+              <Badge outcome={triggers ? "fault" : "other"}>{triggers ? "applies" : "skipped"}</Badge>
               <span>
                 {formatRuleName(rule)}: <span className="quiet">{toPrintableLines(why)}</span>
               </span>
@@ -131,9 +131,15 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** Business rules of the operation, unlike the fault rules below. */
+/** Steps with clearer names than in `X-Sandbox-Decision`; the phases are those of a rule's form. */
+const STEP_NAMES: Partial<Record<string, string>> = {
+  fault: "rules before the operation runs",
+  "fault-after": "rules after the operation runs",
+  rule: "business rule",
+};
+
 function nameStep(step: string): string {
-  return step === "rule" ? "business rule" : step;
+  return STEP_NAMES[step] ?? step;
 }
 
 function toOutcome({ decision, status }: Explanation): Outcome {

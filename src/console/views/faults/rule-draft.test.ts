@@ -44,3 +44,11 @@ it.each([
 ])("the probability %d is described exactly [interfaces 6]", (probability, description) => {
   expect(describeRule({ id: "a", probability, effect: { status: 503 } })).toBe(description);
 });
+
+it.each<[RuleDefinition["match"], string]>([
+  [{ method: "POST" }, "The first POST call: 503"],
+  [{ method: "POST", path: "/webhooks" }, "The first call of POST /webhooks: 503"],
+  [{ operation: "*", method: "POST" }, "The first POST call: 503"],
+])("the match %j is described in words [interfaces 6]", (match, description) => {
+  expect(describeRule({ id: "a", match, times: 1, effect: { status: 503 } })).toBe(description);
+});

@@ -97,9 +97,10 @@ function describeTarget(rule: Rule): string {
     return [isSingular ? "delivery" : "deliveries", event && `of ${event}`, webhook && `to ${webhook}`]
       .filter(Boolean)
       .join(" ");
-  const where = [operation, [method, path].filter(Boolean).join(" ")].filter(Boolean).join(", ");
+  const where = [operation, path && [method, path].filter(Boolean).join(" ")].filter(Boolean).join(", ");
   const more = Object.entries({ header, query, body }).filter(([, value]) => value !== undefined);
   return [
+    !path && method,
     isSingular ? "call" : "calls",
     where && where !== "*" && `of ${where}`,
     principal && `by ${principal}`,

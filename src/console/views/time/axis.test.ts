@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pending } from "../../../../types/control-api.ts";
+import { formatRelative } from "../../components/time.tsx";
 import { buildAxis } from "./axis.ts";
 
 const NOW = Date.parse("2026-03-15T12:00:00Z");
@@ -66,4 +67,15 @@ describe("buildAxis", () => {
       ticks: [{}, {}, { position: 1, word: "1 min" }],
     });
   });
+});
+
+it.each([
+  [999, "now"],
+  [1000, "1 s ago"],
+  [59_499, "59 s ago"],
+  [59_500, "1 min ago"],
+  [3_599_000, "1 h ago"],
+  [86_399_000, "1 d ago"],
+])("a time %d ms ago is rounded to a unit that is not full [interfaces 4]", (ms, words) => {
+  expect(formatRelative(0, ms)).toBe(words);
 });

@@ -18,7 +18,7 @@ import { formatTimerKind } from "./timers.tsx";
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
 const MODES: readonly (ClockChange & { title: string; tooltip: string })[] = [
   { title: "Freeze", mode: "frozen", tooltip: "Stops the clock at the sandbox’s time" },
-  { title: "Run ×1", mode: "scaled", rate: 1, tooltip: "Continues from the sandbox’s time" },
+  { title: "Run from here", mode: "scaled", rate: 1, tooltip: "Continues from the sandbox’s time" },
   {
     title: "Run ×60",
     mode: "scaled",
@@ -26,7 +26,7 @@ const MODES: readonly (ClockChange & { title: string; tooltip: string })[] = [
     tooltip: "Continues from the sandbox’s time: an hour passes in a minute",
   },
   {
-    title: "Real time",
+    title: "Follow real time",
     mode: "real",
     tooltip: "Jumps to the time of the server’s computer, and runs everything that is due until then",
   },
@@ -80,7 +80,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
         </div>
         <Form submit="Advance" change={{ isPending, error, mutate }}>
           <Field
-            label="Advance by or to"
+            label="Advance by a duration, or to a time"
             name={name}
             value={typed}
             onChange={setTyped}

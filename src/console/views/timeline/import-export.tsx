@@ -52,7 +52,7 @@ export function OpenFileButton({ open }: { open: OpenFile }) {
       acceptedFileTypes={["application/json", ".json", ".understudy"]}
       onSelect={(files) => files?.[0] && open(files[0])}
     >
-      <Button className="button">Open file</Button>
+      <Button className="button">Open export</Button>
     </FileTrigger>
   );
 }
