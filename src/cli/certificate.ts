@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
-import type { Certificate } from "../hosts/node/create-server.ts";
+import { type Certificate, toLists } from "../hosts/node/create-server.ts";
 import { makeCertificate } from "../hosts/node/make-certificate.ts";
 import { requireSuccess, UsageError } from "./failure.ts";
 
@@ -21,7 +21,7 @@ export function readCertificate(cert: string | undefined, key: string | undefine
     );
   const certificate = { cert: readOptionFile("--cert", cert), key: readOptionFile("--key", key) };
   requireSuccess(`--cert ${cert} and --key ${key} cannot be used together`, () =>
-    createSecureContext(certificate),
+    createSecureContext(toLists(certificate)),
   );
   return certificate;
 }

@@ -158,6 +158,14 @@ describe("a server with TLS [interfaces 16]", () => {
   });
 });
 
+it("the library refuses an empty certificate, with which no connection would succeed [interfaces 16]", async () => {
+  for (const empty of [
+    { ...made, key: "" },
+    { ...made, cert: "" },
+  ])
+    await expect(createUnderstudy({ certificate: empty })).rejects.toThrow();
+});
+
 it("the library calls a server with TLS in its own process [interfaces 8]", async () => {
   const understudy = await createUnderstudy({ certificate: made });
   try {
@@ -236,13 +244,14 @@ describe("start --https [interfaces 16]", () => {
 
   it("refuses files that it cannot use with one sentence and exit code 2", async () => {
     const folder = createTempFolder();
-    const [cert, key, other, broken] = ["c", "k", "o", "b"].map((name) =>
+    const [cert, key, other, broken, empty] = ["c", "k", "o", "b", "e"].map((name) =>
       join(folder, `${name}.pem`),
     ) as string[];
     writeFileSync(cert!, made.cert);
     writeFileSync(key!, made.key);
     writeFileSync(other!, makeCertificate(new Date(), new Date()).key);
     writeFileSync(broken!, "-----BEGIN CERTIFICATE-----\nnothing\n");
+    writeFileSync(empty!, "");
     const nowhere = join(folder, "nowhere.pem");
     mkdirSync(join(folder, "folder"));
     for (const [args, said] of [
@@ -256,6 +265,8 @@ describe("start --https [interfaces 16]", () => {
       ],
       [["--https", "--cert", cert, "--key", other], /cannot be used together: .*mismatch/i],
       [["--https", "--cert", broken, "--key", key], /cannot be used together: /],
+      [["--https", "--cert", cert, "--key", empty], /cannot be used together: /],
+      [["--https", "--cert", empty, "--key", empty], /cannot be used together: /],
       [["--https", "--cert", cert], /^--cert needs --key/],
       [["--https", "--key", key], /^--key needs --cert/],
       [["--cert", cert, "--key", key], /^--cert and --key need --https/],

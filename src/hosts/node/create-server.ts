@@ -25,6 +25,9 @@ export interface Certificate {
 /** A server that closes waits for handshakes that are under way. */
 const HANDSHAKE_MS = 5_000;
 
+/** Node ignores a certificate or key that is an empty text, but not in a list. */
+export const toLists = ({ cert, key }: Certificate) => ({ cert: [cert], key: [key] });
+
 /** Creates a server that refuses unreadable requests with a reason. With a certificate it uses HTTPS only. */
 export function createNodeServer(
   { Req, Res }: MessageClasses = createMessageClasses(),
@@ -46,7 +49,7 @@ export function createNodeServer(
   const server =
     certificate === undefined
       ? createServer(options)
-      : createTlsServer({ ...options, ...certificate, handshakeTimeout: HANDSHAKE_MS });
+      : createTlsServer({ ...options, ...toLists(certificate), handshakeTimeout: HANDSHAKE_MS });
   // Node silently drops headers beyond a count, for example a credential; only their size is limited.
   server.maxHeadersCount = 0;
   if (certificate !== undefined) rememberTcpSockets(server);
