@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type ComparedAnswer, compareAnswers } from "./answer-differences.ts";
 
@@ -37,6 +38,20 @@ describe("the comparison with the answer to a repeated request", () => {
       { what: "header etag", before: "a", after: "b" },
       { what: "header set-cookie", before: "***", after: null },
       { what: "header location", before: null, after: "/x" },
+    ]);
+  });
+
+  it("compares each value of a repeated header, and the content of a compressed body [interfaces 10]", () => {
+    const cookies = (...values: string[]) => values.flatMap((value) => ["Set-Cookie", value]);
+    expect(
+      compareFields({ response_headers: cookies("a=1", "b=1") }, { response_headers: cookies("a=2", "b=1") }),
+    ).toEqual([{ what: "header set-cookie", before: "***", after: "***" }]);
+    const compressed = (value: object) => ({
+      response_headers: ["Content-Encoding", "gzip"],
+      response_body: new Uint8Array(gzipSync(JSON.stringify(value))),
+    });
+    expect(compareFields(compressed({ id: "req_1", a: 1 }), compressed({ id: "req_2", a: 2 }))).toEqual([
+      { what: "body.a", before: 1, after: 2 },
     ]);
   });
 

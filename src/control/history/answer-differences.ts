@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { tryParseJson } from "../../engine/contract/text.ts";
-import { isEqual, toPairs } from "../../engine/maps.ts";
+import { getOrAdd, isEqual, toPairs } from "../../engine/maps.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
+import { decodeBody } from "../../tools/har/har-entry.ts";
 import { redactHeader, redactJson } from "../../tools/redact.ts";
 
 const MAX_DIFFERENCES = 100;
@@ -37,13 +38,11 @@ export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): D
   return differences.filter((one) => !isErrorTime(one)).slice(0, MAX_DIFFERENCES);
 }
 
-function compareHeaders(
-  differences: Difference[],
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): void {
+type AnswerHeaders = ReadonlyMap<string, readonly string[]>;
+
+function compareHeaders(differences: Difference[], before: AnswerHeaders, after: AnswerHeaders): void {
   for (const name of new Set([...before.keys(), ...after.keys()])) {
-    const [oldValue, newValue] = [before.get(name), after.get(name)];
+    const [oldValue, newValue] = [before.get(name)?.join(", "), after.get(name)?.join(", ")];
     if (ALWAYS_DIFFERENT.test(name) || oldValue === newValue) continue;
     const redactValue = (value: string | undefined) =>
       value === undefined ? null : redactHeader(name, value);
@@ -51,18 +50,19 @@ function compareHeaders(
   }
 }
 
-/** Headers by lower-case name; the id of this answer is replaced by that of the other. */
-function readHeaders(answer: ComparedAnswer, id: string): Map<string, string> {
-  const { response_headers } = answer;
-  return new Map(
-    toPairs(response_headers).map(([name, value]) => [name.toLowerCase(), value.replaceAll(answer.id, id)]),
-  );
+/** Values by lower-case name; the id of this answer is replaced by that of the other. */
+function readHeaders({ id, response_headers }: ComparedAnswer, replacementId: string): AnswerHeaders {
+  const headers = new Map<string, string[]>();
+  for (const [name, value] of toPairs(response_headers))
+    getOrAdd(headers, name.toLowerCase(), (): string[] => []).push(value.replaceAll(id, replacementId));
+  return headers;
 }
 
 /** The parsed JSON, or the text if it is not JSON; the digest of a streamed body. */
-function readBody({ id, response_body, streamed }: ComparedAnswer, replacementId: string): unknown {
+function readBody(answer: ComparedAnswer, replacementId: string): unknown {
+  const { id, response_headers, response_body, streamed } = answer;
   if (typeof streamed === "object") return streamed.sha256;
-  const text = toBodyText(response_body).replaceAll(id, replacementId);
+  const text = toBodyText(decodeBody(response_headers, response_body)).replaceAll(id, replacementId);
   const value = tryParseJson(text);
   return value === undefined ? text || undefined : value;
 }
