@@ -145,6 +145,14 @@ describe.each([
     });
   });
 
+  it("gives a text as it is, also if JSON would read it as a number [interfaces 13]", async () => {
+    const { name } = await call(client, "create_sandbox");
+    const version = { status: 200, headers: { "content-type": "text/plain" }, body: "1.50" };
+    await call(client, "arm_fault", { sandbox: name, match: { path: "/v1/version" }, effect: version });
+    const asked = { sandbox: name, method: "GET", path: "/v1/version", as: "usr_dan" };
+    expect(await call(client, "call_api", asked)).toMatchObject({ status: 200, body: "1.50" });
+  });
+
   it("shows deliveries with their bytes, adds up coverage, and hands over a bundle that replays [interfaces 13]", async () => {
     const { name } = (await call(client, "create_sandbox", { clock: { mode: "frozen" } })) as {
       name: string;

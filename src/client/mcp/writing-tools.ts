@@ -158,7 +158,7 @@ async function readBody(answer: Response): Promise<object> {
   const bytes = Buffer.from(await answer.arrayBuffer());
   const type = answer.headers.get("content-type") ?? "";
   if (bytes.length === 0) return {};
-  if (!/json|text|xml|csv/.test(type))
+  if (!/json|text|xml|csv/i.test(type))
     return { body: `${bytes.length} bytes of ${type || "an unknown type"}` };
   const text = bytes.toString("utf8");
   if (text.length > MAX_BODY_CHARS)
@@ -167,7 +167,7 @@ async function readBody(answer: Response): Promise<object> {
       cut: `the first ${MAX_BODY_CHARS} of ${text.length} characters`,
     };
   try {
-    return { body: JSON.parse(text) };
+    return { body: /json/i.test(type) ? JSON.parse(text) : text };
   } catch {
     return { body: text };
   }
