@@ -188,6 +188,7 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
             parameters: [
               { name: "filter", in: "query", style: "deepObject", explode: true, schema: filter },
               { name: "page", in: "query", schema: page },
+              { name: "extra", in: "query", schema: { type: "object", properties: {} } },
             ],
             requestBody: { content: { "application/x-www-form-urlencoded": { schema: order } } },
             responses: { "204": { description: "Nothing" } },
@@ -200,6 +201,7 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     const type = (name: string, value: string) =>
       view.getByRole("textbox", { name, exact: true }).fill(value);
     await see(view.getByRole("textbox", { name: "name", exact: true })).toHaveValue("text");
+    await see(view.getByRole("textbox", { name: "extra", exact: true })).toHaveValue("");
     await type("filter[state]", "open & new");
     await type("limit", "5");
     await type("name", "Ada & Co");
@@ -212,6 +214,38 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect(request.postData()).toBe("name=Ada+%26+Co&tags=red&tags=green&address%5Bcity%5D=Bern");
     expect(request.headers()["content-type"]).toContain("application/x-www-form-urlencoded");
     await see(view.getByRole("status").first()).toContainText("204");
+    expect(complaints).toEqual([]);
+  });
+
+  it("proposes JSON for the object in a form, and sends it as it is [interfaces 18]", async () => {
+    const meta = { type: "object", required: ["kind"], properties: { kind: { type: "string" } } };
+    const labels = { type: "object", additionalProperties: { type: "string" } };
+    const toPath = (operationId: string, type: string, name: string, schema: object) => ({
+      post: {
+        operationId,
+        requestBody: {
+          content: {
+            [type]: { schema: { type: "object", required: [name], properties: { [name]: schema } } },
+          },
+        },
+        responses: { "204": { description: "Nothing" } },
+      },
+    });
+    const document = {
+      openapi: "3.1.0",
+      info: { title: "Forms", version: "1" },
+      paths: {
+        "/v2/parts": toPath("sendPart", "multipart/form-data", "meta", meta),
+        "/v2/fields": toPath("sendField", "application/x-www-form-urlencoded", "labels", labels),
+      },
+    };
+    await control("PUT", "/operations", { openapi: document });
+    const { page: view, complaints } = await open("api?operation=sendPart");
+    await see(view.getByRole("textbox", { name: "meta", exact: true })).toHaveValue('{"kind":"text"}');
+    await view.getByRole("button", { name: "Send" }).click();
+    await see(view.getByRole("status").first()).toContainText("204");
+    const { page: other } = await open("api?operation=sendField");
+    await see(other.getByRole("textbox", { name: "labels", exact: true })).toHaveValue("{}");
     expect(complaints).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { getOwn } from "../../../engine/maps.ts";
 import { BODILESS_METHODS } from "../../api/fetch-service.ts";
-import { type Operation, type SchemaComponents, splitNull } from "../../api/open-api.ts";
+import { type JsonSchema, type Operation, type SchemaComponents, splitNull } from "../../api/open-api.ts";
 import { fillIds, type Samples } from "./samples.ts";
 import { makeExample } from "./schema.tsx";
 
@@ -43,8 +43,8 @@ const MAX_NESTING = 4;
 
 /** The properties of an object, and of objects within it as `outer[name]`; else the value itself. */
 function listProperties(outer: CallParameter, components: SchemaComponents, depth = 0): CallParameter[] {
-  const { properties, required = [] } = splitNull(outer.schema ?? {}, components).nonNull;
-  if (properties === undefined || depth > MAX_NESTING) return [outer];
+  const { properties = {}, required = [] } = splitNull(outer.schema ?? {}, components).nonNull;
+  if (Object.keys(properties).length === 0 || depth > MAX_NESTING) return [outer];
   return Object.entries(properties).flatMap(([name, schema]) => {
     const property: CallParameter = {
       in: outer.in,
@@ -64,9 +64,19 @@ export function getSample(
   components: SchemaComponents,
 ): string {
   const { in: place, name, required, schema = {} } = parameter;
-  if (place === FORM && required)
-    return fillIds(String(makeExample(schema, components, "request")), samples?.ids ?? {});
+  if (place === FORM && required) return makeFieldText(schema, samples, components);
   return (place === "path" && getOwn(samples?.parameters ?? {}, name)) || "";
+}
+
+/** An example for a field of a form; of an object, and of a list of objects, its JSON. */
+export function makeFieldText(
+  schema: JsonSchema,
+  samples: Samples | undefined,
+  components: SchemaComponents,
+): string {
+  const example = makeExample(schema, components, "request");
+  const hasObject = [example].flat().some((one) => typeof one === "object");
+  return fillIds(hasObject ? JSON.stringify(example) : String(example), samples?.ids ?? {});
 }
 
 export function describeParameter(parameter: CallParameter, components: SchemaComponents): string {

@@ -24,6 +24,7 @@ import {
   findBody,
   getSample,
   listParameters,
+  makeFieldText,
   readParameters,
   toParameterKey,
   URL_ENCODED,
@@ -199,7 +200,7 @@ function proposeParts(schema: JsonSchema, components: SchemaComponents, samples:
     required.map((name) => {
       const part = properties[name] ?? {};
       if (part.format === "binary") return [name, makeSampleFile(name)];
-      return [name, fillIds(String(makeExample(part, components, "request")), samples?.ids ?? {})];
+      return [name, makeFieldText(part, samples, components)];
     }),
   );
 }
