@@ -176,9 +176,9 @@ export class BindingChecker {
   /** A new name declares an event of an own collection; an event of the reference's collections must exist. */
   private checkEvent(binding: LocatedBinding, target: BoundCollection): void {
     const { emit: name } = binding.value;
-    if (name === undefined || this.events.has(name)) return;
+    if (name === undefined) return;
     const availableEvents = this.available.events;
-    const existing = availableEvents.find((one) => one.name === name);
+    const existing = this.events.get(name) ?? availableEvents.find((one) => one.name === name);
     const { collection } = target;
     const isAbout = existing?.about.collections.some((one: AnyCollection) => one.name === collection.name);
     if (isAbout === true) this.events.set(name, existing!);

@@ -38,6 +38,10 @@ describe("a binding with an unknown name", () => {
       "user.created is an event about users, not about threads",
     ],
     [
+      "{ createNote: { create: threads, emit: thread.created }, getNote: { update: users, emit: thread.created } }",
+      "thread.created is an event about threads, not about users",
+    ],
+    [
       "listNotes: { list: threads, page: { limit: lmit } }",
       'no query parameter "lmit" (did you mean "limit"?)',
     ],

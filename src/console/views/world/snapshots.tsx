@@ -69,10 +69,8 @@ export function Snapshots() {
 
 /** A browser names a second download `before.snapshot (1).json`. Names of snapshots have fewer characters than names of files. */
 function toSnapshotName(file: string): string {
-  return file
-    .replace(/(\.snapshot)?( ?\(\d+\))?\.json$/, "")
-    .replaceAll(/[^\w.-]+/g, "-")
-    .slice(0, MAX_NAME_LENGTH);
+  const name = file.replace(/(\.snapshot)?( ?\(\d+\))?\.json$/, "").replaceAll(/[^\w.-]+/g, "-");
+  return name.replace(/^[^a-z\d]+/i, "").slice(0, MAX_NAME_LENGTH) || "uploaded";
 }
 
 const MAX_NAME_LENGTH = 63;
@@ -120,8 +118,8 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           look=""
         >
           Replaces data, credentials, clock, timers and pending deliveries with those of “{name}”. Settings,
-          scenarios, rules and recorded requests do not change. To undo this, use “Undo restore” in its
-          timeline entry.
+          scenarios, rules and recorded requests do not change. You can undo this for a few seconds, and later
+          with “Undo restore” in its timeline entry.
         </ConfirmButton>
         <ConfirmButton
           title={`Delete “${name}”?`}
