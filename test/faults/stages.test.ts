@@ -366,4 +366,11 @@ describe("a scenario with wrong stages is refused with the place of the mistake"
   ])("%j [interfaces 21]", (text, problem) => {
     expect(describeMistakes(text)).toContain(problem);
   });
+
+  it("suggests minutes for a mistyped unit, but not for months [interfaces 21]", () => {
+    const describe = (time: string) =>
+      describeMistakes(`stages:\n  - name: a\n    until: { time: ${time} }\n`);
+    expect(describe("2 minuets")).toContain('did you mean "2m"?');
+    expect(describe("2 months")).not.toContain("did you mean");
+  });
 });

@@ -10,7 +10,7 @@ import { toOperationSource } from "./openapi-source.ts";
 /**
  * Reads an OpenAPI document that arrived in a request; it declares operations and contains no code.
  * @param resources the resources of the server
- * @throws documentError, OwnOperationError
+ * @throws DocumentError, OwnOperationError
  */
 export function readSentOperations(
   sent: OperationDocuments,

@@ -228,7 +228,7 @@ interface ApiErrorOptions {
   reason?: string;
 }
 
-/** The only error with which an operation refuses a request. Any other error is a 500 and a rollback. */
+/** The only error with which an operation refuses a request; any other is a 500. Each rolls back the changes. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;

@@ -38,9 +38,9 @@ export function findPeriodProblem(value: unknown): DurationProblem | undefined {
   return parseDuration(value) === 0 ? { message: "must be more than 0" } : findDurationProblem(value);
 }
 
-/** Suggests `5m` for `5 minuets`: the same number, with the unit of the same first letter. */
+/** Suggests `5m` for `5 minuets`, and nothing for `5 months`: the same number, with the unit of the same first letter. */
 function suggestDuration(text: string): string | undefined {
-  const parts = /^\s*(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]{1,20})\s*$/i.exec(text);
+  const parts = /^\s*(\d{1,9}(?:\.\d{1,6})?)\s*((?!mo|mic)[a-z]{1,20})\s*$/i.exec(text);
   if (parts === null) return undefined;
   const unit = parts[2]!.toLowerCase();
   const shortUnit = /^m(s|il)/.test(unit) ? "ms" : unit[0];
