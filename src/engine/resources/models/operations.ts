@@ -66,7 +66,7 @@ export const listModels = operation({
   assumed: { envelope: "G21", body: "G21" },
   route: "GET /v1/models",
   summary: "List the models",
-  description: "Active models by `order`, then by title. `max_tokens` and `cost_per_1k_tokens` may be null.",
+  description: "Active models by `order`, then by title.",
   errors: CURRENT_MEMBER_ERRORS,
   success: { status: 200, schema: Type.Object(MODEL_LIST_FIELDS) },
   access: requireCurrentMember,
