@@ -6,8 +6,10 @@ import { gradeClient } from "../../src/tools/client-test/grade-client.ts";
 import type { Flaws } from "./client.ts";
 import {
   create,
+  readAddition,
   readChangeLogPages,
   readPages,
+  readPagesAfterDefault,
   readPagesAgain,
   readPagesBackwards,
   readRest,
@@ -42,6 +44,7 @@ describe("a sound client", () => {
   it.each([
     ["with a key", {}, work],
     ["with ETags", { etags: true }, readTwice],
+    ["that reads what it has added", {}, readAddition],
     ["without retries", { retries: () => false }, work],
     ["with tokens", { usesToken: true, timeoutMs: 3000 }, readTogether],
     ["with a token", { usesToken: true, timeoutMs: 3000 }, work],
@@ -50,6 +53,7 @@ describe("a sound client", () => {
     ["that registers a file again", { blindRepeat: true }, register],
     ["that reads pages", {}, readPages],
     ["that reads pages again", {}, readPagesAgain],
+    ["that reads the first page without parameters", {}, readPagesAfterDefault],
     ["that reads pages backwards", {}, readPagesBackwards],
     ["that asks for the rest of a list", {}, readRest],
     ["that reads pages of sentences", {}, readSentencePages],

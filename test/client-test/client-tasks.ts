@@ -24,6 +24,15 @@ export const work: Work = async (sandbox, flaws, signal) => {
   await call("GET", "/v1/models");
 };
 
+/** Reads a list, adds to it, and expects the addition in it. */
+export const readAddition: Work = async (sandbox, flaws, signal) => {
+  const { call } = openClient(sandbox, flaws, signal);
+  const list = async () => (await call("GET", "/webhooks")).data.length;
+  const before = await list();
+  await call("POST", "/webhooks", WEBHOOK);
+  if ((await list()) <= before) throw new Error("the webhook is not in the list");
+};
+
 export const readTwice: Work = async (sandbox, flaws, signal) => {
   const { call } = openClient(sandbox, flaws, signal);
   await call("GET", SENTENCES);
@@ -104,6 +113,20 @@ export const readChangeLogPages = readWith(async (call, skip, take) => {
   const { total_count } = await call("POST", CHANGE_LOGS, { skip, take });
   return total_count;
 });
+
+/** Asks for the first page without parameters, and refuses an entry that comes twice. */
+export const readPagesAfterDefault: Work = async (sandbox, flaws, signal) => {
+  const { call } = openClient(sandbox, flaws, signal);
+  const { audit_logs, pagination } = await call("GET", LIST);
+  const seen = new Set(audit_logs.map(({ id }: { id: string }) => id));
+  while (seen.size < pagination.total) {
+    const page = await call("GET", `${LIST}?offset=${seen.size}`);
+    for (const { id } of page.audit_logs) {
+      if (seen.has(id)) throw new Error(`the entry ${id} came twice`);
+      seen.add(id);
+    }
+  }
+};
 
 /** Reads the first page to learn the total, and then the last page first, as they may arrive if requested together. */
 export const readPagesBackwards: Work = async (sandbox, flaws, signal) => {

@@ -1,4 +1,4 @@
-import type { JournalEntry, RuleDefinition } from "../../../../types/control-api.ts";
+import type { JournalEntry } from "../../../../types/control-api.ts";
 import {
   type ClientCheck,
   type ClientRun,
@@ -140,14 +140,23 @@ function createNewerAnswersCheck({
 }: NewerAnswers): Pick<ClientCheck, "stage" | "readsEnd" | "read"> {
   const rules = (baseline: ClientRun) => {
     if (baseline.end.how !== "ok") return "the client does not end by itself";
-    const reads = baseline.requests.filter(
-      (entry) =>
-        isRead(entry) &&
-        isPlainJson(entry) &&
-        JSON.stringify(change(entry.response.body)) !== JSON.stringify(entry.response.body),
+    const reads = baseline.requests.filter(isRead);
+    const absent = reads.flatMap(({ request }) =>
+      listParameters(request.query).map(([name]) => [name, null]),
     );
     const unique = reads.filter((entry, at) => reads.findIndex((one) => isSame(one, entry)) === at);
-    return unique.length === 0 ? nothingToChange : unique.map((entry) => toNewerAnswerRule(entry, change));
+    const newer = unique.flatMap((entry) => {
+      const query = Object.fromEntries([...absent, ...listParameters(entry.request.query)]);
+      // Each repetition has its own answer, since the client may have changed the data in between; the last one stays.
+      const answers = reads.filter((one) => isSame(one, entry)).map((one) => toNewerAnswer(one, change));
+      const last = answers.pop();
+      const sequence = answers.slice(0, MAX_SEQUENCE).map((answer) => answer ?? ("pass" as const));
+      return [
+        ...(answers.some(Boolean) ? [makeRule(entry, { sequence }, { query })] : []),
+        ...(last ? [makeRule(entry, { effect: last }, { query })] : []),
+      ];
+    });
+    return newer.length === 0 ? nothingToChange : newer;
   };
   return {
     stage: { rules },
@@ -183,11 +192,18 @@ function isPlainJson({ status, response }: JournalEntry): boolean {
   );
 }
 
-function toNewerAnswerRule(entry: JournalEntry, change: (body: unknown) => unknown): RuleDefinition {
-  const query = Object.fromEntries(new URLSearchParams(entry.request.query));
+/** The most answers that a rule's sequence may have. */
+const MAX_SEQUENCE = 1000;
+
+const listParameters = (query: string) => [...new URLSearchParams(query)];
+
+/** Undefined if nothing in the answer can be new. */
+function toNewerAnswer(entry: JournalEntry, change: (body: unknown) => unknown) {
+  const { body } = entry.response;
+  const newer = isPlainJson(entry) ? change(body) : body;
+  if (JSON.stringify(newer) === JSON.stringify(body)) return undefined;
   const headers = { "X-Deprecated-Soon": "no", "Content-Type": "application/json; charset=utf-8" };
-  const body = change(entry.response.body);
-  return makeRule(entry, { effect: { status: entry.status, headers, body } }, { query });
+  return { status: entry.status, headers, body: newer };
 }
 
 function addFields(value: unknown): unknown {
