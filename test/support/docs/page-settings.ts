@@ -39,14 +39,6 @@ until grep -q /v1/models traffic.har; do sleep 0.1; done`;
 const RECEIVER = `PORT=3000 WEBHOOK_SECRET=${SECRET} node ${DOCS}/receivers/node/receiver.mjs > receiver.log 2>&1 &
 until curl -s -o probe.json http://127.0.0.1:3000/processed; do sleep 0.1; done`;
 
-/** An application whose page has the text that the examples' tests expect. */
-const APPLICATION = `cat > application.mjs <<'END'
-import { createServer } from "node:http";
-createServer((_request, response) => response.end("<!doctype html><p>No files yet</p>")).listen(3000, "127.0.0.1");
-END
-node application.mjs &
-until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
-
 /** Settings of pages that need more than a running server. */
 export const PAGE_SETTINGS: Readonly<Record<string, PageSettings>> = {
   "README.md": { skippedBlocks: ["npm ci && npm start", "npm ci && npm test"], expectedOutput: [/1 passed/] },
@@ -93,8 +85,6 @@ node route.mjs`,
   "docs/fixtures.md": { ownServer: true },
   "docs/helpers.md": {
     ownServer: true,
-    before: APPLICATION,
-    browser: true,
     after: "npx vitest run .test.ts",
     testsTogether: true,
     expectedOutput: [/Tests +2 passed \(2\)/],
