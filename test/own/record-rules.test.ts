@@ -66,6 +66,27 @@ describe.each(RULES)("a record that violates %s", (_, rule, fits, unfit) => {
     await sandbox.close();
   });
 
+  it("is refused in a request that would create it, and a valid one is not [interfaces 18]", async () => {
+    const described = document(rule);
+    const fields = { type: "object", properties: { url: Text, text: Text, size: Text } };
+    const post = {
+      operationId: "make",
+      requestBody: json(fields),
+      responses: { 201: { description: "d", ...json(one) } },
+    };
+    Object.assign(described.paths, { "/stock": { post } });
+    Object.assign(described["x-understudy"].operations, { make: { create: "stock" } });
+    const sandbox = await createSandbox({ openapi: [described] });
+    const headers = { "content-type": "application/json" };
+    const send = (record: object) =>
+      sandbox.fetch("/stock", { method: "POST", body: JSON.stringify(record), headers });
+    expect((await send(fits)).status).toBe(201);
+    const refused = await send(unfit);
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("body must")]);
+    expect(await sandbox.state("stock" as "threads").list()).toMatchObject({ total: 1 });
+    await sandbox.close();
+  });
+
   it("is refused in a fixture with its place, and a valid one is not [interfaces 18]", async () => {
     const create = (fields: object) => {
       const fixture: object = { extends: "reference", stock: [{ id: "item_a", ...fields }] };

@@ -159,7 +159,7 @@ export class BoundOperation {
    */
   private toFitting(
     call: Call,
-    { record, sent, before = {} }: { record: object; sent: readonly string[]; before?: JsonObject },
+    { record, sent, before }: { record: object; sent: readonly string[]; before?: JsonObject | undefined },
   ): object {
     const { target, context } = this.parts;
     const publicRecord = target.toPublic(record, call.world);
@@ -172,12 +172,12 @@ export class BoundOperation {
     const { field, pointer, value, message } = findInvalidField(publicRecord, validate.errors!);
     const name = field.split(/[.[]/)[0]!;
     const breaksRule = pointer === "" && sent.length > 0 && !context.isInferred;
-    if (breaksRule && validate(target.toPublic(before, call.world)))
+    if (breaksRule && (before === undefined || validate(target.toPublic(before, call.world))))
       throw invalidInput("body", call.body, `body ${message}`);
     if (!sent.includes(name)) return record;
     const place = this.body.toPlace(field);
     if (!context.isInferred || field === name) throw invalidInput(place, value, `${place} ${message}`);
-    const oldValue = before[name];
+    const oldValue = before?.[name];
     const merged = { ...(oldValue as object), ...(publicRecord[name] as object) };
     const node = this.schemas.listPossibleFields(target.spec.schema).get(name);
     const fits = isJsonObject(oldValue) && this.schemas.compileValidator(node, "answer")(merged);
