@@ -60,6 +60,16 @@ describe("a body that arrives slowly", () => {
   });
 });
 
+it("a body whose client waits for the server to read is not cut off [quality 2.10]", async () => {
+  const { incoming, plain, send, end } = createArrivingBody();
+  const { body } = plain;
+  await send("x".repeat(incoming.readableHighWaterMark));
+  vi.advanceTimersByTime(2 * BODY_IDLE_MS);
+  expect(incoming.destroyed).toBe(false);
+  end();
+  for await (const piece of body) expect(piece.length).toBe(incoming.readableHighWaterMark);
+});
+
 it("a body is not cut off by the fake time of a test that runs the server", async () => {
   vi.restoreAllMocks();
   // Replaces setInterval of node:timers too, not only the global, as sinon does.

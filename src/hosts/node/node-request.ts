@@ -89,8 +89,8 @@ async function* readPieces(request: IncomingMessage, stopWatching: () => void): 
 }
 
 /**
- * Cuts off a client that sends nothing. Received bytes count, not read ones: a client whose upload waits to be written
- * is not stalled. Returns a function that stops watching.
+ * Cuts off a client that sends nothing, unless the buffer is full: then the client waits for the reader. Returns a
+ * function that stops watching.
  */
 function watchClient(request: IncomingMessage): () => void {
   let receivedBytes = request.socket.bytesRead;
@@ -99,7 +99,8 @@ function watchClient(request: IncomingMessage): () => void {
   const check = () => {
     if (request.complete || request.destroyed) return stop();
     const { bytesRead } = request.socket;
-    idleMs = bytesRead === receivedBytes ? idleMs + CHECK_INTERVAL_MS : 0;
+    const isFull = request.readableLength >= request.readableHighWaterMark;
+    idleMs = bytesRead === receivedBytes && !isFull ? idleMs + CHECK_INTERVAL_MS : 0;
     receivedBytes = bytesRead;
     if (idleMs >= BODY_IDLE_MS) request.destroy();
   };
