@@ -18,7 +18,7 @@ const FIELDS = [
 /** The first list may take this long, even if `within` is shorter. */
 const MIN_FIRST_WAIT_MS = 8_000;
 
-/** Values that a held request or delivery must have. */
+/** Values that a held request or delivery must have; an undefined one may be any. */
 export type HeldMatch = Partial<Pick<Held, (typeof FIELDS)[number]>>;
 
 /**
@@ -55,7 +55,7 @@ export async function waitForHeld(
       }
       unreturned = items.filter(({ id }) => !returnedIds.has(id));
       const held = unreturned.find((one) =>
-        Object.entries(match).every(([name, value]) => one[name as keyof HeldMatch] === value),
+        FIELDS.every((name) => match[name] === undefined || one[name] === match[name]),
       );
       if (held === undefined) continue;
       returnedIds.add(held.id);

@@ -298,7 +298,8 @@ describe.each([
       'No request that fits {"operation":"threads.delete"} was held within 1ms; held at the moment: GET /v1/models (held_1, held by the rule inline/fault_1)',
     );
     await expect(sandbox.held.next({ operations: "threads.delete" } as never)).rejects.toThrow(TypeError);
-    await (await sandbox.held.next()).release();
+    // An undefined value leaves the field out, as in other calls.
+    await (await sandbox.held.next({ operation: undefined } as object)).release();
     await asked;
   });
 });
