@@ -35,6 +35,8 @@ export class NodeSession {
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> = Promise.resolve();
   private isEnding = false;
+  /** Kept until a recovery succeeds. */
+  private lost: LostSession | undefined;
 
   /** @param onRecover settles once the sandboxes of a lost session were reclaimed or dropped */
   constructor(store: RedisStore, log: Log, onRecover: (lost: LostSession) => Promise<void>) {
@@ -103,9 +105,9 @@ export class NodeSession {
 
   /** Extends the session. If it is gone, or Redis restarted, finds out which sandboxes are left. */
   private async extendOrRecover({ restarted }: RedisFacts): Promise<void> {
-    if (!restarted && (await this.extendValidityIf(() => this.extend()))) return;
+    if (!restarted && !this.lost && (await this.extendValidityIf(() => this.extend()))) return;
     this.validUntil = Number.NEGATIVE_INFINITY;
-    const lostSession = this.id;
+    this.lost = { lostSession: this.id, ...this.lost, restarted: restarted || this.lost?.restarted === true };
     // If Redis still has the session after a restart, it is continued: other nodes must never see it end.
     if (!(await this.extend())) {
       this.store.owner = { url: this.url, session: randomUUID() };
@@ -114,7 +116,8 @@ export class NodeSession {
         return;
       }
     }
-    await this.onRecover({ lostSession, restarted });
+    await this.onRecover(this.lost);
+    this.lost = undefined;
     await this.extendValidityIf(() => this.extend());
   }
 

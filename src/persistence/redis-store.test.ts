@@ -126,6 +126,9 @@ describe("the store of a fleet", () => {
       { epoch: 2, number: "1" },
     ]);
     expect(await b.findLease("kept")).toEqual({ session: "a2", url: "http://a2", epoch: "2" });
+    // The recovery failed for another sandbox, and is repeated.
+    expect(await reclaimAgain("kept")).toBe("same");
+    expect(await reclaimAgain("gone", true)).toBe("behind");
     await a.commit("kept", toPieces([put("kept", "world", "x", 2)]));
   });
 
