@@ -143,7 +143,7 @@ const findScenarios: FindCommands = async (_typed, sandbox) => {
   const switchTo = (name: string, on: boolean) => switchScenario(calls, { name, on });
   return items
     .filter(({ problem }) => problem === undefined)
-    .map(({ name, description = "", active }) => ({
+    .map(({ name, description, active }) => ({
       id: `scenario ${name}`,
       group: "Scenarios",
       title: `${active ? "Deactivate" : "Activate"} ${name}`,

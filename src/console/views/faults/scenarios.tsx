@@ -32,7 +32,7 @@ const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly 
   {
     id: "description",
     title: "Description",
-    renderCell: ({ description = "" }) => <span className="quiet">{toPrintableLines(description)}</span>,
+    renderCell: ({ description }) => <span className="quiet">{toPrintableLines(description)}</span>,
     minTableWidth: "medium",
   },
   {
