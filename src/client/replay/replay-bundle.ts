@@ -178,7 +178,7 @@ class Replay {
     };
   }
 
-  /** Advances the clock, unless it is at the instant or later, and runs the timers that become due on the way. */
+  /** Advances the clock, unless it is later, and runs what is due; while attempts are pending, the next change runs it. */
   private async moveTo(instant: string): Promise<void> {
     const { world } = this.server.sandbox;
     const to = Date.parse(instant);
@@ -197,7 +197,7 @@ class Replay {
   /** Whether the current step ends only after the attempts that it makes. */
   private isAttemptAwaited(): boolean {
     const { currentRequest } = this;
-    // An advance pins the clock.
+    // Every control call waits for its attempts, and so does an advance, which pins the clock.
     const isAdvancing = this.server.sandbox.world.clock.pinned !== undefined;
     return (
       isAdvancing || currentRequest === undefined || WAITS_FOR_ATTEMPT.test(currentRequest.request.target)

@@ -132,7 +132,7 @@ export class BoundOperation {
     if (fields[idField] !== undefined && String(fields[idField]) !== target.getId(record))
       throw invalidInput(idField, fields[idField], `${idField} cannot change`);
     delete fields[idField];
-    // A record stays below the outer records where it is.
+    // Ids of outer records are ignored: a record cannot move.
     for (const name of target.outerFields) delete fields[name];
     Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
     this.requireOwners(call, fields);

@@ -20,6 +20,7 @@ export class Timeline {
   /** Entries without any part. */
   private emptyEntries = 0;
 
+  /** The caller adds a part at once, since entries without one are removed. */
   append(number = this.lastNumber + 1): LogEntry {
     const entry = this.createEntry(number);
     this.log.push(entry);

@@ -176,7 +176,7 @@ function fitIntoAudio(
   const chosen = generated.filter(({ end }, position) => isChosen(end, position));
   const speechLength = chosen.reduce((longest, { end }) => Math.max(longest, end), 0);
   if (speechLength <= length) return chosen;
-  const { entries } = toEntriesAndCount(asked ?? 1);
+  const { entries } = toEntriesAndCount(asked ?? []);
   const shorten = (seconds: number) => Math.floor((seconds * length * 1000) / speechLength) / 1000;
   return chosen.map((sentence, position) => {
     const { start = shorten(sentence.start), end = Math.max(start, shorten(sentence.end)) } =
