@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { listRefusals } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
+import { findConsoleUrl } from "../../src/tools/verify/discover-understudy.ts";
 import type { CheckReport, VerifyReport } from "../../src/tools/verify/report.ts";
 import { type Api, type Caller, KEYS, startReference } from "../support/harness.ts";
 import {
@@ -110,6 +111,22 @@ describe("verify against Understudy itself", () => {
       expect(hook.seen.length).toBeGreaterThan(1);
     },
   );
+
+  it("takes no organization of its user for a foreign one in a world of many users [interfaces 2]", async () => {
+    const fixture = { extends: "reference", generate: { users: 150, api_keys: 150 } };
+    await control("POST", "/reset", { fixture });
+    const { items } = await control("GET", "/state/api_keys");
+    const { key } = items.findLast((one: { revoked: boolean }) => !one.revoked);
+    const id = "usage.retrieve_limits/foreign";
+    const report = await verify(api, "ada", { key, only: (check) => check.id === id });
+    expect(report.checks.map(({ outcome }) => outcome)).toEqual(["passed"]);
+  });
+
+  it("finds the sandbox that the target's host or path names [interfaces 16]", () => {
+    const consoles = ["", "/_s/other"].map((path) => findConsoleUrl(`http://mine.localhost:4747${path}`));
+    const base = "http://mine.localhost:4747/_console/s";
+    expect(consoles).toEqual([`${base}/mine`, `${base}/other`]);
+  });
 
   it("reads ids from answers if no control API lists them [interfaces 2]", async () => {
     const guarded = await startProxy(api.url, ({ path }, answer) =>

@@ -56,8 +56,9 @@ export function findConsoleUrl(target: string): string {
 }
 
 function splitTarget(target: string): { base: string; sandbox: string } {
-  const [, base, sandbox = "default"] = /^(.*?)(?:\/_s\/([a-z0-9-]+))?$/.exec(target)!;
-  return { base: base!, sandbox };
+  const [, base, name] = /^(.*?)(?:\/_s\/([a-z0-9-]+))?$/.exec(target)!;
+  const [, hostName] = /^https?:\/\/([^./]+)\.localhost(?=[:/]|$)/.exec(target) ?? [];
+  return { base: base!, sandbox: name ?? hostName ?? "default" };
 }
 
 type FetchRows = (collection: string, query?: string) => Promise<Row[]>;
@@ -72,8 +73,9 @@ async function addKnownObjects(
   };
   const keepFinished = (objects: readonly Row[]) => objects.filter(({ status }) => status === "completed");
 
-  const user_id = (await fetchRows("api_keys")).find((row) => row["key"] === key)?.["user_id"];
-  const user = (await fetchRows("users")).find(({ id }) => id === user_id);
+  const [apiKey] = await fetchRows("api_keys", `&key=${encodeURIComponent(key)}`);
+  const user_id = String(apiKey?.["user_id"]);
+  const [user] = await fetchRows("users", `&id=${user_id}`);
   const memberships = Object.keys((user?.["memberships"] ?? {}) as object);
   const foreign = (await fetchRows("organizations")).filter(({ id }) => !memberships.includes(String(id)));
   add("foreign_organization_id", foreign, "id");
@@ -99,7 +101,7 @@ async function addKnownObjects(
 
   add(
     "collection_id",
-    await fetchRows("music_collections", `${organizationFilter}&owner_id=${String(user_id)}`),
+    await fetchRows("music_collections", `${organizationFilter}&owner_id=${user_id}`),
     "id",
   );
   add("assistant_id", await fetchRows("assistants", organizationFilter), "id");
