@@ -501,3 +501,52 @@ components:
     expect(await list("page=0&size=3&sort=rank,desc&sort=id,asc")).toEqual([5, 6, 7]);
   });
 });
+
+describe("a filter whose name is usual for pages [interfaces 18]", () => {
+  beforeEach(async () => {
+    await served.understudy.close();
+    const schema = 'content: { application/json: { schema: { $ref: "#/components/schemas/Trip" } } }';
+    served = serveDocument(`openapi: 3.0.3
+info: { title: t, version: "1" }
+x-understudy:
+  collections: { trips: { schema: "#/components/schemas/Trip" } }
+paths:
+  /trips:
+    get:
+      operationId: list
+      parameters: [${[query("from", "type: string, format: date"), query("total"), query("size", "type: string, enum: [small, large]"), ...PAGE].join(", ")}]
+      responses: { "200": { description: d, content: { application/json: { schema: { type: object, required: [items, total, next], properties: { ${ITEMS.replace("Item", "Trip")}, total: ${N}, next: ${URL} } } } } } }
+      x-understudy: { list: trips }
+    post:
+      operationId: create
+      requestBody: { required: true, ${schema} }
+      responses: { "201": { description: d, ${schema} } }
+      x-understudy: { create: trips }
+components:
+  schemas:
+    Trip: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, from: { type: string, format: date }, total: { type: integer }, size: { type: string } } }
+`);
+    for (const [from, total, size] of [
+      ["2026-01-01", 10, "small"],
+      ["2026-01-02", 10, "large"],
+      ["2026-01-01", 20, "small"],
+      ["2026-01-01", 20, "large"],
+    ])
+      await served.send("POST", "/trips", { body: { from, total, size } });
+  });
+
+  it.each([
+    ["from=2026-01-01", [4, 3, 1]],
+    ["total=10", [2, 1]],
+    ["size=small", [3, 1]],
+  ])("filters by %s, and its next page does too", async (search, expected) => {
+    const seen: number[] = [];
+    for (let path: string | null = `/trips?${search}`; path !== null; ) {
+      const { items, next }: { items: { id: number }[]; next: string | null } = await get(path);
+      seen.push(...items.map(({ id }) => id));
+      path = next?.replace("http://x.test", "") ?? null;
+      if (seen.length > 9) break;
+    }
+    expect(seen).toEqual(expected);
+  });
+});

@@ -266,6 +266,15 @@ describe("verify of own operations on a running service", () => {
     expect((await run(await readContract(TRACKER), between.url)).failed).toEqual(["listProjects/pages"]);
   });
 
+  it("sends no position as a date by which a list is filtered [interfaces 18]", async () => {
+    const { url } = await startTracker();
+    const from = "{ name: from, in: query, schema: { type: string, format: date } }";
+    const cursor = '{ $ref: "#/components/parameters/Cursor" }, ';
+    const dated = readExample("issue-tracker/openapi.yaml").replace(cursor, `${from}, ${cursor}`);
+    const { passed } = await run(await readContract(write("dated.yaml", dated)), url);
+    expect(passed).toContain("listProjects/pages");
+  });
+
   it("checks operations of declarations like those of a document [interfaces 18]", async () => {
     const understudy = closing(await createUnderstudy({ operations, seed: 7 }));
     const sandbox = await understudy.open("default");

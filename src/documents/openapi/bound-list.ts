@@ -11,6 +11,7 @@ import {
   findPageNames,
   listPlaces,
   listQueryNames,
+  PAGE_PARAMETERS,
   type PageNames,
   splitName,
 } from "./page-names.ts";
@@ -78,7 +79,7 @@ function createSelection(
   access: BoundAccess,
   { names, schemas }: { names: PageNames; schemas: Schemas },
 ) {
-  const paging = new Set(Object.values(names));
+  const paging = new Set(PAGE_PARAMETERS.map(([key]) => names[key]));
   const filters = described.parameters
     .filter(({ in: place, name }) => place === "query" && !paging.has(name))
     .map(({ name }) => [name, target.findField(name)] as const)

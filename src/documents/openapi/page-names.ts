@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
@@ -16,6 +17,9 @@ export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = 
   ],
   ["page", PAGE_NAME],
 ];
+/** Whether a parameter of such a name is no position or count: `from` may be a date, and `size` a word. */
+export const isFilter = ({ format, enum: values = [] }: JsonObject) =>
+  /^date/.test(String(format)) || (values as unknown[]).some((one) => Number.isNaN(Number(one)));
 const TOTAL_NAME = /^total(_?(count|items|results|size|elements|records|entries|hits|docs))?$/i;
 const COUNT_NAME = /^(count|item_?count|number_?of_?elements)$/i;
 const MORE_NAME = /^(has_?(more|next(_?page)?)|more)$/i;
@@ -90,15 +94,18 @@ export function findPageNames(
   { schemas, boundNames }: { schemas: Schemas; boundNames: PageNames | undefined },
 ): PageNames {
   const names: PageNames = { ...boundNames };
-  const queries = listQueryNames(operation, schemas);
+  const findSchema = (name: string | undefined) =>
+    operation.parameters.find((one) => one.name === name)?.schema?.node;
+  const queries = listQueryNames(operation, schemas).filter(
+    (name) => !isFilter(schemas.mergeKeywords(findSchema(name))),
+  );
   for (const [key, pattern] of PAGE_PARAMETERS) {
     if (names[key] !== undefined || (key === "page" && names.cursor !== undefined)) continue;
     const parameter =
       queries.find((name) => pattern.test(name)) ??
       queries.find((name) => hasPlainParts(operation, name) && pattern.test(splitName(name).part));
     if (parameter === undefined) continue;
-    const { schema } = operation.parameters.find(({ name }) => name === parameter) ?? {};
-    const isCursor = key === "page" && schemas.listTypes(schema?.node).has("string");
+    const isCursor = key === "page" && schemas.listTypes(findSchema(parameter)).has("string");
     names[isCursor ? "cursor" : key] ??= parameter;
   }
   const places = listPlaces(answer, schemas);

@@ -1,4 +1,4 @@
-import { PAGE_PARAMETERS } from "../../../documents/openapi/page-names.ts";
+import { isFilter, PAGE_PARAMETERS } from "../../../documents/openapi/page-names.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { isJsonObject } from "../../../engine/contract/schema.ts";
 import type { Check, Context } from "../check.ts";
@@ -37,7 +37,8 @@ function findPageParameters(operation: AnyOperation): Partial<Record<string, str
   const entries = PAGE_PARAMETERS.map(([key, pattern]) => [
     key,
     parameters.find(
-      ({ name, schema }) => pattern.test(name) && !(key === "limit" && Number(schema["minimum"]) > 1),
+      ({ name, schema }) =>
+        pattern.test(name) && !isFilter(schema) && !(key === "limit" && Number(schema["minimum"]) > 1),
     )?.name,
   ]);
   return Object.fromEntries(entries);
