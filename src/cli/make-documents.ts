@@ -6,7 +6,7 @@ import { checkFixture } from "../documents/fixture-library.ts";
 import { formatFixture, generateFixture } from "../documents/generate-fixture.ts";
 import type { FixtureData } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
-import { pluralize } from "../engine/contract/text.ts";
+import { pluralize, toShellWord } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { inferFixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
 import { inferScenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
@@ -46,7 +46,7 @@ export async function writeFixture({ file, out, force }: FromHarOptions): Promis
       ? []
       : [`The recorder left out or cut the bodies of ${pluralize(without_body, "answer")}.`]),
     ...(dropped.length === 0 ? [] : [`${values} left out, such as ${firstDropped}.`]),
-    `Start the server with --fixture ${out} --clock frozen@${epoch}; the key is ${key}.`,
+    `Start the server with --fixture ${toShellWord(out)} --clock frozen@${epoch}; the key is ${key}.`,
   ];
   return { value: { file: out, counts, dropped, key, epoch }, text: lines.join("\n") };
 }
@@ -83,7 +83,7 @@ export async function generateFixtureText({ from, seed, locale, count, out }: Fi
   const fixture = generateFixture({ resources: RESOURCES, seed, locale, from, counts });
   const command = [
     "understudy fixture generate",
-    ...(from === undefined ? [] : [`--from ${from}`]),
+    ...(from === undefined ? [] : [`--from ${toShellWord(from)}`]),
     `--seed ${seed}`,
     ...(locale === DEFAULT_SETTINGS.locale ? [] : [`--locale ${locale}`]),
     ...Object.entries(counts).map(([list, total]) => `--count ${list}=${total}`),

@@ -146,6 +146,10 @@ describe("an OpenAPI document of one sandbox", () => {
     expect((await api.call(undefined, "GET", `${CONTROL}/journal?operation=createProject`)).body.total).toBe(
       1,
     );
+    const paths = { "/v1/tags": { get: { responses: {} } } };
+    await put({ openapi: { openapi: "3.1.0", info: { title: "Tags", version: "1" }, paths } });
+    const [latest] = (await api.call(undefined, "GET", `${CONTROL}/history`)).body.entries;
+    expect(latest.title).toBe("The sandbox got 1 operation of its own.");
   });
 
   it("is part of a bundle, which is replayed elsewhere without a file [interfaces 4]", async () => {

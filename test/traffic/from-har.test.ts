@@ -180,12 +180,13 @@ describe("fixture from-har [interfaces 12]", () => {
   });
 
   it("writes a file that start and check accept [interfaces 12]", async () => {
-    const out = join(createTempFolder(), "worlds", "seen.yaml");
+    const out = join(createTempFolder(), "my worlds", "seen.yaml");
     const file = writeArchive(session);
     const made = await runCommand(["fixture", "from-har", file, "--out", out]);
     const said = `understudy: created the folder ${dirname(out)}\n`;
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: said });
-    expect(made.stdout).toMatch(/Wrote \S+seen\.yaml: .*3 models, .*\n.*the key is ak_recorded0+\.$/m);
+    expect(made.stdout).toMatch(/Wrote .+seen\.yaml: .*3 models, .*\n.*the key is ak_recorded0+\.$/m);
+    expect(made.stdout).toContain(`--fixture '${out}' --clock`);
     expect((await runCommand(["fixture", "check", out])).code).toBe(0);
     const text = readFileSync(out, "utf8");
     expect(text).toContain("# Seen in traffic.har");

@@ -4,6 +4,7 @@ import { OwnOperationError } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, ListOf } from "../../engine/contract/schema.ts";
+import { pluralize } from "../../engine/contract/text.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation, toList } from "../operation.ts";
@@ -103,7 +104,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
       ),
     },
     describeChange: ({ sandbox }) => ({
-      title: `The sandbox got ${sandbox.ownResources.flatMap(({ operations }) => operations).length} operations of its own.`,
+      title: `The sandbox got ${pluralize(sandbox.ownResources.flatMap(({ operations }) => operations).length, "operation")} of its own.`,
     }),
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: OwnOperationsBody },

@@ -1,5 +1,6 @@
 import { parseDateOrInstant } from "../../../engine/contract/instant.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
+import { pluralize } from "../../../engine/contract/text.ts";
 import type { Check, Context } from "../check.ts";
 import { getSentFields, toExcerpt } from "../check-answer.ts";
 import { type Item, LISTINGS, type Listing } from "../listing.ts";
@@ -169,7 +170,7 @@ async function tryPages(context: Context, listing: Listing): Promise<void> {
     const largest = await requestPage(context, listing, { [listing.size]: maximum });
     if (largest !== undefined) checkPage(verdict, listing, largest);
   }
-  if (whole.length < 3) verdict.note(`the list has ${whole.length} items, so this shows little`);
+  if (whole.length < 3) verdict.note(`the list has ${pluralize(whole.length, "item")}, so this shows little`);
 }
 
 /** Whether the body is usable; an unusable one has failed another check. */
