@@ -206,12 +206,13 @@ describe("a command without a server", () => {
 
   it("writes a file with fixture generate that start accepts, and does not overwrite one [interfaces 5]", async () => {
     const folder = createTempFolder();
-    const generate = ["fixture", "generate", "--count", "users=4", "--out", "team.yaml"];
-    expect((await runCommand(generate, { cwd: folder })).code).toBe(0);
+    const generate = ["fixture", "generate", "--count", "users=4", "--out", "my team.yaml"];
+    const { code, stdout } = await runCommand(generate, { cwd: folder });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("--fixture 'my team.yaml'.")]);
     expect((await runCommand(generate, { cwd: folder })).code).toBe(2);
     expect((await runCommand([...generate, "--force"], { cwd: folder })).code).toBe(0);
     expect((await runCommand(["fixture", "generate", "--count", "usres=4"])).code).toBe(2);
-    const { understudy, close } = await startReference({ fixture: join(folder, "team.yaml") });
+    const { understudy, close } = await startReference({ fixture: join(folder, "my team.yaml") });
     expect([...understudy.sandboxes.get("default")!.world.read().all(users)]).toHaveLength(4);
     await close();
     expect(JSON.parse((await runCommand(["fixture", "schema"])).stdout)).toHaveProperty("definitions");

@@ -1,3 +1,4 @@
+import { toShellWord } from "../../engine/contract/text.ts";
 import { command, FORCE, group, number, OWN_FILES, text, texts } from "../command.ts";
 import { printJson } from "../process.ts";
 import { requireOutputFile, writeNewFile } from "../write-files.ts";
@@ -31,7 +32,8 @@ const generate = command({
     const { text, fixture } = await generateFixtureText({ ...options, out });
     if (out === undefined) return { value: fixture, text: text.trimEnd() };
     writeNewFile(out, text, { force });
-    return { value: { file: out }, text: `Wrote ${out}; start the server with --fixture ${out}.` };
+    const option = `--fixture ${toShellWord(out)}`;
+    return { value: { file: out }, text: `Wrote ${out}; start the server with ${option}.` };
   },
 });
 
