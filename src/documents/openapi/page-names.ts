@@ -17,7 +17,7 @@ export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = 
   ],
   ["page", PAGE_NAME],
 ];
-/** Whether a parameter of such a name is no position or count: `from` may be a date, and `size` a word. */
+/** Whether a parameter with such a name filters instead: `from` may be a date, and `size` a word. */
 export const isFilter = ({ format, enum: values = [] }: JsonObject) =>
   /^date/.test(String(format)) || (values as unknown[]).some((one) => Number.isNaN(Number(one)));
 const TOTAL_NAME = /^total(_?(count|items|results|size|elements|records|entries|hits|docs))?$/i;
