@@ -316,6 +316,18 @@ describe("the rules for replies", () => {
     expect(readText(await askBen([user("other")]))).not.toBe("Three.");
   });
 
+  it("begin with the first text of a sequence that replaces another [G20]", async () => {
+    const rules = stateRules(api, "reply_rules");
+    const { record } = rules.post({ match: {}, sequence: ["One.", "Two."], delay: "1ms" });
+    await askBen([user("x")]);
+    rules.patch(record.id, { sequence: ["New.", "Last."] });
+    expect(readText(await askBen([user("x")]))).toBe("New.");
+    rules.patch(record.id, { delay: "2ms" });
+    expect(readText(await askBen([user("x")]))).toBe("Last.");
+    rules.patch(record.id, { sequence: ["New.", "Then.", "Last."], turn: 1 });
+    expect(readText(await askBen([user("x")]))).toBe("Then.");
+  });
+
   it("answer an error as the operation would, without a cost [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     const before = stateRules(api, "usage").get("org_acme");

@@ -29,12 +29,13 @@ function findRuleProblem(rule: Partial<ReplyRule>): { field: keyof ReplyRule; me
 
 const replyRuleStateRules: StateRules<ReplyRule> = {
   insert: (tx, rule) => tx.insert(replyRules, requireValid(rule)),
-  update(tx, before, after) {
+  update(tx, before, after, _actor, given) {
     const changedKinds = REPLY_KINDS.filter((name) => after[name] !== before[name]);
     const rule = { ...after };
-    // Another kind of answer replaces the former one.
+    // Another kind of answer replaces the former one, and another sequence begins with its first text.
     if (changedKinds.length === 1)
       for (const name of REPLY_KINDS) if (name !== changedKinds[0]) delete rule[name];
+    if (changedKinds.length > 0 && given.turn === undefined) delete rule.turn;
     return tx.put(replyRules, requireValid(rule));
   },
 };
