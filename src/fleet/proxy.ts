@@ -79,7 +79,7 @@ export class NodeProxy {
     for (const exchange of this.waiting) if (exchange.target.session === session) exchange.giveUp();
   }
 
-  /** Sends a GET of this node's own, and returns the JSON of the answer. */
+  /** Sends a GET of this node's own, and returns the JSON of a 200. */
   fetchJson(url: string, headers: OutgoingHttpHeaders): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const outgoing = send(url, {
@@ -189,12 +189,13 @@ class ProxiedExchange {
       response.flushHeaders();
       response.destroy();
     });
-    const length = Number(headers["content-length"]);
+    const hasNoBody = request.method === "HEAD" || answer.statusCode === 204 || answer.statusCode === 304;
+    const length = hasNoBody ? 0 : Number(headers["content-length"]);
     if (Number.isNaN(length)) {
       // The head is sent at once, since a stream may be silent for long.
       sendHead(response);
       answer.pipe(response);
-    } else if (request.method === "HEAD" || length === 0 || length > MAX_BUFFERED_BYTES) {
+    } else if (length === 0 || length > MAX_BUFFERED_BYTES) {
       answer.pipe(response);
     } else {
       answer.once("data", (piece: Buffer) => {
