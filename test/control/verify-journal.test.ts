@@ -177,6 +177,11 @@ describe("verify of a match that nothing can meet", () => {
     expect([status, body.detail]).toEqual([422, sentence]);
   });
 
+  it.each(["/hook?a=1", "hook"])("is refused: the path %s of a delivery [interfaces 14]", async (path) => {
+    const { status, body } = await verify("default", { match: { event: "user.created", path }, count: 0 });
+    expect([status, body.field]).toEqual([422, "match.path"]);
+  });
+
   it.each(["/v1/nosuch/one", "/v1/nosuch/*", "/v1/**/one"])(
     "is allowed for the path %s, which a rule serves [interfaces 11]",
     async (path) => {

@@ -87,7 +87,9 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   }
   if (path !== undefined) {
     const matches = compilePattern(`${prefix}path`, path, compilePathGlob);
-    if (!isDeliveryMatch(match)) requirePossiblePath(path, matches, words, prefix);
+    // Of a delivery's path only the form is known.
+    const knownWords = isDeliveryMatch(match) ? { api, sandboxWords: undefined } : words;
+    requirePossiblePath(path, matches, knownWords, prefix);
     conditions.push((entry) => describeFailure(matches(entry.path), "path", redactText(entry.path), path));
   }
   if (
