@@ -177,6 +177,15 @@ describe("verify of a match that nothing can meet", () => {
     expect([status, body.detail]).toEqual([422, sentence]);
   });
 
+  it("is refused: a delivery in a stage, which only requests have [interfaces 14]", async () => {
+    const name = await createSandbox();
+    const { body } = await control("PUT", `/${name}/scenarios/active`, { names: ["outage-mid-run"] });
+    const { name: scenario, stages } = body.items.find(({ active }: { active: boolean }) => active);
+    const match = { event: "user.created", stage: `${scenario}/${stages[0].name}` };
+    const answer = await verify(name, { match, count: 0 });
+    expect([answer.status, answer.body.field]).toEqual([422, "match.stage"]);
+  });
+
   it.each(["/hook?a=1", "hook"])("is refused: the path %s of a delivery [interfaces 14]", async (path) => {
     const { status, body } = await verify("default", { match: { event: "user.created", path }, count: 0 });
     expect([status, body.field]).toEqual([422, "match.path"]);

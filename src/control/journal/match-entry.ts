@@ -130,7 +130,7 @@ function listDeliveryConditions(
   prefix: string,
 ): Condition[] {
   const { event, webhook, attempt } = match;
-  for (const name of ["operation", "code", "principal"] as const) {
+  for (const name of ["operation", "code", "principal", "stage"] as const) {
     if (match[name] !== undefined)
       throw unprocessable(
         `${prefix}${name}`,
