@@ -35,25 +35,22 @@ export type ClockInput = Static<typeof ClockInput>;
 /** @throws Problem 422 for an unreadable instant, or a key that the mode does not allow */
 export function toClockSetting({ mode, now, rate }: ClockInput, prefix = ""): ClockSetting {
   const toField = (field: string) => (prefix === "" ? field : `${prefix}.${field}`);
-  if (rate !== undefined && mode !== "scaled") {
+  if (rate !== undefined && mode !== "scaled")
     throw unprocessable(toField("rate"), rate, `can be given only with mode scaled, not with ${mode}`);
-  }
-  if (now !== undefined && mode === "real") {
+  if (now !== undefined && mode === "real")
     throw unprocessable(
       toField("now"),
       now,
       "cannot be given with mode real, which is the wall clock; scaled with rate 1 runs at the same speed from any instant",
     );
-  }
   return { mode, now: now === undefined ? undefined : parseInstantInput(toField("now"), now), rate };
 }
 
 /** Milliseconds since 1970. @throws Problem 422 */
 export function parseInstantInput(field: string, text: string): number {
   const instant = parseInstant(text);
-  if (instant === undefined) {
+  if (instant === undefined)
     throw unprocessable(field, text, "must be an ISO 8601 timestamp such as 2026-03-15T12:00:00Z");
-  }
   return instant;
 }
 

@@ -14,13 +14,12 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: Bundle },
     async handle({ sandbox, server }) {
       const recording = server.recordings.find(sandbox);
-      if (recording === undefined) {
+      if (recording === undefined)
         throw conflict(
           "not-replayable",
           "This server keeps no record of control calls",
           "start it with `understudy start`",
         );
-      }
       await waitForDeliveries(sandbox);
       const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
       try {

@@ -138,13 +138,11 @@ async function findReasonToStop(
   const isDown = !isFirst && (await staysOverloaded(session, listAttempts()));
   // Includes the attempts of `staysOverloaded`.
   const attempts = listAttempts();
-  if (attempts.some((attempt) => attempt.genuine && isDisabledBy410(attempt))) {
+  if (attempts.some((attempt) => attempt.genuine && isDisabledBy410(attempt)))
     return "The receiver answered 410 to a genuine delivery: the service would have disabled the webhook and sent nothing more.";
-  }
   if (isFirst && !attempts.some((attempt) => attempt.genuine && isAccepted(attempt))) return NOT_ACCEPTED;
-  if (isDown) {
+  if (isDown)
     return `The receiver answers 503 to every delivery since “${check.id}”, for longer than ${session.options.patienceMs / 1000} s (${session.options.names.patience}).`;
-  }
   if (!attempts.some(({ result }) => hasNoAnswer(result))) return null;
   const problem = await session.findConnectionProblem();
   return problem === null
@@ -204,19 +202,17 @@ function openSession(
   if (secret === "") throw new ReceiverTestUsageError("the signing secret is empty");
   if (typeof secret !== "string")
     throw new ReceiverTestUsageError("the option secret must be a text, the webhook's signing secret");
-  if (options.requireProbe && options.probe === undefined) {
+  if (options.requireProbe && options.probe === undefined)
     throw new ReceiverTestUsageError("a probe is required, and none is given");
-  }
   const timeoutMs = requireDuration("timeout", options.timeoutMs ?? 30_000);
   if (timeoutMs === 0) throw new ReceiverTestUsageError("the timeout must be more than 0 seconds");
   const patienceMs = requireDuration("patience", options.patienceMs ?? 3000);
   const memoryMs = requireDuration("memory", options.memoryMs ?? 12_000);
   const isCount = Number.isInteger(memoryDeliveries) && memoryDeliveries >= 0;
-  if (!isCount || memoryDeliveries > MAX_MEMORY_DELIVERIES) {
+  if (!isCount || memoryDeliveries > MAX_MEMORY_DELIVERIES)
     throw new ReceiverTestUsageError(
       `the number of deliveries in between must be a whole number up to ${MAX_MEMORY_DELIVERIES}`,
     );
-  }
   requireKnown("field of an event's data", Object.keys(data), { all: [...DATA_FIELDS], option: "data" });
   requireKnown("event", [event], { all: SENT_EVENTS, option: "event" });
   const url = readUrl("receiver", receiverUrl);
@@ -258,12 +254,11 @@ function chooseChecks({ only, skip = [], failOn = "minor" }: GradeReceiverOption
   const ids = CHECKS.map(({ id }) => id);
   requireKnown("check", only ?? [], { all: ids, option: "only" });
   requireKnown("check", skip, { all: ids, option: "skip" });
-  if (skip.includes(FIRST_CHECK.id)) {
+  if (skip.includes(FIRST_CHECK.id))
     throw new ReceiverTestUsageError(
       `${FIRST_CHECK.id} can't be left out: without it no refusal proves anything`,
       "skip",
     );
-  }
   if (only?.length && only.every((id) => skip.includes(id)))
     throw new ReceiverTestUsageError("no check is left to run", "skip");
   return CHECKS.filter(
@@ -293,15 +288,13 @@ function requireDuration(what: string, ms: number): number {
 function readUrl(what: "receiver" | "probe", text: string): URL {
   const option = what === "probe" ? "probe" : "url";
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !["http:", "https:"].includes(url.protocol)) {
+  if (!url || !["http:", "https:"].includes(url.protocol))
     throw new ReceiverTestUsageError(
       `the ${what} URL must be an absolute http or https URL, not "${text}"`,
       option,
     );
-  }
-  if (url.username !== "" || url.password !== "") {
+  if (url.username !== "" || url.password !== "")
     throw new ReceiverTestUsageError(`the ${what} URL must not contain credentials`, option);
-  }
   url.hash = "";
   return url;
 }

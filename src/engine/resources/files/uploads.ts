@@ -75,12 +75,10 @@ type UploadCall = { params: { bucket: string }; query: { upload_id: string }; wo
  */
 function requireUpload({ params: { bucket }, query: { upload_id }, world }: UploadCall): Upload {
   const upload = world.index(uploads, "by_token", upload_id).first();
-  if (upload === undefined || bucket !== BUCKET || upload.status === "cancelled") {
+  if (upload === undefined || bucket !== BUCKET || upload.status === "cancelled")
     throw resourceNotFound("upload_id", upload_id);
-  }
-  if (upload.expires_at <= world.now) {
+  if (upload.expires_at <= world.now)
     throw new ApiError("UPLOAD_EXPIRED", { details: { expires_at: world.toIso(upload.expires_at) } });
-  }
   return upload;
 }
 
@@ -152,9 +150,8 @@ export const putUpload = operation({
     if (upload.status === "complete" && receivedBytes === upload.file_size)
       return renderObject(upload, world);
     // A probe does not complete an upload whose last byte is just being received.
-    if (isProbe || receivedBytes < upload.file_size) {
+    if (isProbe || receivedBytes < upload.file_size)
       return new Reply(308, undefined, receivedBytes === 0 ? {} : { Range: `bytes=0-${receivedBytes - 1}` });
-    }
     return renderObject(completeUpload(world, upload.id, crc32c), world);
   },
 });

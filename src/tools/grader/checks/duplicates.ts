@@ -199,9 +199,8 @@ export const lateEffects: Check = {
     if (reading.ids === null) return passed("at the end the probe's count no longer changes");
     const once = findSentOnce(session);
     const repeated = once.find(({ delivery }) => countOccurrences(reading, delivery!.id) > 1);
-    if (repeated === undefined) {
+    if (repeated === undefined)
       return passed(`none of ${once.length} deliveries that were sent once was processed twice`, once[0]);
-    }
     const times = countOccurrences(reading, repeated.delivery!.id);
     return failed(
       `delivery ${repeated.delivery!.id} was sent once, and by now processed ${times} times`,
