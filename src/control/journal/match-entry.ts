@@ -87,7 +87,7 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   }
   if (path !== undefined) {
     const matches = compilePattern(`${prefix}path`, path, compilePathGlob);
-    // Of a delivery's path only the form is known.
+    // Nothing but the form of a delivery's path is known.
     const knownWords = isDeliveryMatch(match) ? { api, sandboxWords: undefined } : words;
     requirePossiblePath(path, matches, knownWords, prefix);
     conditions.push((entry) => describeFailure(matches(entry.path), "path", redactText(entry.path), path));
