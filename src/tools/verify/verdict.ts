@@ -47,8 +47,8 @@ export class Verdict {
 const MAX_KINDS = 20;
 
 /**
- * A verdict about any number of exchanges. Problems that differ only in ids and numbers are one kind, of
- * which it lists the first, and counts all.
+ * A verdict about any number of exchanges. Problems that differ only in the request's path and in numbers
+ * are one kind, of which it lists the first, and counts all.
  */
 export class RecordingVerdict extends Verdict {
   private readonly kinds = new Map<string, { detail: string; times: number }>();
