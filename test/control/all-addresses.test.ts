@@ -1,3 +1,5 @@
+import { request } from "node:http";
+import { json } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { formatBanner } from "../../src/cli/start-server.ts";
 import type { Understudy } from "../../src/control/understudy-options.ts";
@@ -36,6 +38,22 @@ describe("a server on every address of its machine", () => {
       expect(banner).not.toContain(host === "::" ? "[::]" : host);
     },
   );
+
+  it("gives a sandbox an origin that answers, also to a caller by the name of another sandbox [interfaces 16]", async () => {
+    understudy = assemble({ fixture: "reference", shared: { token } });
+    const url = new URL(await understudy.listen(0, "0.0.0.0"));
+    const post = request(new URL("/_control/sandboxes", url), {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", host: `orders.localhost:${url.port}` },
+    });
+    const answer = new Promise<Awaited<ReturnType<typeof json>>>((resolve, reject) => {
+      post.once("response", (response) => json(response).then(resolve, reject));
+    });
+    post.end(JSON.stringify({ name: "billing", origin: true }));
+    const { origin } = (await answer) as { origin: string };
+    expect(origin).toMatch(/^http:\/\/localhost:\d+$/);
+    expect((await fetch(`${origin.replace("localhost", "127.0.0.1")}/v1/models`)).status).toBe(401);
+  });
 
   it("names no other addresses if none is allowed, or if the value is the address itself [interfaces 7]", async () => {
     understudy = assemble({ fixture: "reference", shared: { token } });

@@ -111,7 +111,7 @@ class RequestSite implements Site {
     const name = hostName?.toLowerCase();
     const isOwnName = `${name}.localhost` === this.sites.ownAddress.host;
     if (this.onlySandbox === undefined) return isOwnName ? undefined : name;
-    // A proxy may pass on a host with another port, which its client called.
+    // The name of another sandbox is refused. A proxy may pass on a host with another port, which its client called.
     const isOfPort = Number(port) === this.request.socket.localPort;
     return isOwnName || !isOfPort ? this.onlySandbox : name;
   }
@@ -141,6 +141,7 @@ class RequestSite implements Site {
     if (port === undefined) return null;
     // Other machines may call the server by names that it does not know.
     const { hostname } = new URL(ownAddress.isOnEveryAddress ? this.url : ownAddress.url);
-    return `${ownAddress.scheme}://${hostname}:${port}`;
+    // A name such as `orders.localhost` would name another sandbox at this port.
+    return `${ownAddress.scheme}://${hostname.replace(/^.+\.localhost$/, "localhost")}:${port}`;
   }
 }
