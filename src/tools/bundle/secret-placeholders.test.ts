@@ -92,6 +92,10 @@ describe("journal and bundle mask the same secrets [interfaces 4]", () => {
     expect(secrets.redact(many)).toBe(left);
     expect(secrets.redactForm(`a=1&token=${CANARY}&b=2`)).toBe("a=1&token=⟦unknown:7⟧&b=2");
     expect(redactText(`to https://ops:${CANARY}@example.test/x`)).toBe("to https://***@example.test/x");
-    expect(redactText("see http://127.0.0.1:80/a@b:c")).toBe("see http://127.0.0.1:80/a@b:c");
+    expect(secrets.redact(`to https://ops:${CANARY}@example.test/x`)).toBe(
+      `to https://⟦unknown:${CANARY.length + 4}⟧@example.test/x`,
+    );
+    for (const redact of [redactText, (text: string) => secrets.redact(text)])
+      expect(redact("see http://127.0.0.1:80/a@b:c")).toBe("see http://127.0.0.1:80/a@b:c");
   });
 });

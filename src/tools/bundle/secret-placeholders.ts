@@ -7,6 +7,7 @@ import {
   SECRET_HEADER,
   SECRET_NAMES,
   SECRET_PART,
+  USER_INFO,
   WEBHOOK_SECRET,
 } from "../../engine/contract/secret-names.ts";
 import { digest } from "../../engine/platform.ts";
@@ -62,7 +63,7 @@ export class SecretPlaceholders {
 
   /** Registers the secrets of an answer, which later requests may contain. */
   registerIssued(answer: number, text: string): void {
-    for (const secret of findIssuedSecrets(text)) {
+    for (const secret of findSecrets(text)) {
       if (this.names.has(secret) || this.isKeyId(secret)) continue;
       const count = this.issuedCounts.get(answer) ?? 0;
       this.issuedCounts.set(answer, count + 1);
@@ -83,7 +84,7 @@ export class SecretPlaceholders {
   /** Registers the secrets in a text by their form and their name, except short ones, which may be plain words. */
   registerIn(text: string): void {
     this.registerWritten(text);
-    for (const secret of findIssuedSecrets(text))
+    for (const secret of findSecrets(text))
       if (secret.length >= 16 && /\d/.test(secret) && !this.isKeyId(secret)) this.registerUnnamed(secret);
   }
 
@@ -114,6 +115,9 @@ export class SecretPlaceholders {
       )
       .replace(SECRET_PART, (pair, before: string, secret: string) =>
         secret === "" || secret.includes(OPEN) ? pair : before + maskUnknown(secret),
+      )
+      .replace(USER_INFO, (pair, before: string) =>
+        pair.includes(OPEN) ? pair : before + maskUnknown(pair.slice(before.length)),
       );
   }
 
@@ -159,8 +163,8 @@ function maskNamedLists(text: string): string {
   return masked + text.slice(end);
 }
 
-/** The secrets that an answer hands out, in the order of the text. */
-function findIssuedSecrets(text: string): string[] {
+/** The secrets in a text, in its order. */
+function findSecrets(text: string): string[] {
   const matches: { at: number; secret: string }[] = [];
   for (const pattern of [API_KEY, WEBHOOK_SECRET, JWT]) {
     for (const match of text.matchAll(pattern)) matches.push({ at: match.index, secret: match[0] });
