@@ -53,6 +53,7 @@ describe("the advice of the receiver test", () => {
     [307, { Location: "/hook" }, "", /^This route redirects to itself/],
     [302, { Location: "/login?next=hook" }, "", /login page/],
     [308, { Location: "https://receiver.test/hook" }, "", /https instead of http/],
+    [308, { Location: "/hook/?team=1" }, "", /^Register http:\/\/127\.0\.0\.1:\d+\/hook\/\?team=1 as/],
     [400, {}, "", /could not read the request/],
     [401, {}, "", /rejects a correct signature.*signature explain/],
     [401, { "WWW-Authenticate": "Basic" }, "", /HTTP credentials/],

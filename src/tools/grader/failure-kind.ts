@@ -114,7 +114,7 @@ function adviseOnRedirect({ request, result }: Attempt): string {
   if (target.href === request.url.href)
     return "This route redirects to itself, such as to set a cookie first: let it answer the delivery instead; redirects are not followed.";
   const difference = describeDifference(request.url, target);
-  return `Register ${target.origin}${target.pathname} as the webhook's URL${difference}, or let this route answer itself: redirects are not followed.`;
+  return `Register ${target.origin}${target.pathname}${target.search} as the webhook's URL${difference}, or let this route answer itself: redirects are not followed.`;
 }
 
 function describeDifference(from: URL, to: URL): string {
