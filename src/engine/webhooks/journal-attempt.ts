@@ -6,7 +6,7 @@ import { type CompletedAttempt, describeAttempt } from "./attempt.ts";
 import { classify } from "./schedule.ts";
 
 /** Bytes of a receiver's answer that the journal stores. */
-const MAX_ANSWER_BYTES = 4096;
+const MAX_STORED_BYTES = 4096;
 
 /**
  * An attempt's journal entry (interfaces.md 14): request, answer, and in words why it failed and what happens next
@@ -39,7 +39,7 @@ export function toJournalEntry(
     response_headers: Object.entries(exchange.response_headers).flatMap(([name, value]) =>
       [value].flat().flatMap((one) => [name, String(one)]),
     ),
-    response_body: new Uint8Array(exchange.response_body.subarray(0, MAX_ANSWER_BYTES)),
+    response_body: new Uint8Array(exchange.response_body.subarray(0, MAX_STORED_BYTES)),
     streamed: undefined,
     delivery: { ...described.delivery, error: outcome.error },
   };

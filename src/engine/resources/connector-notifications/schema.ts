@@ -16,7 +16,7 @@ export const MAX_RULES = 100;
 /** `requireHttpUrl` checks more than the pattern can. */
 export const CallableUrl = () => Type.String({ pattern: URL_PATTERN, maxLength: 2048 });
 
-/** A webhook rule has a `url`, an email rule an `email`; `toStoredRules` removes the other (G15). */
+/** A webhook rule has a `url`, an email rule an `email`; `toStoredRules` refuses the other (G15). */
 export const NotificationRule = Type.Object(
   {
     type: StringEnum(NOTIFICATION_TYPES),
