@@ -1,5 +1,5 @@
 import { parseDuration } from "../engine/contract/duration.ts";
-import { MAX_TIMEOUT_MS } from "../engine/state/clock.ts";
+import { MAX_TIMEOUT_MS } from "../engine/platform.ts";
 import { requireKnownOptions } from "./options.ts";
 import type { Duration, Held, List } from "./types.ts";
 

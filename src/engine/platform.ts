@@ -145,10 +145,16 @@ export function randomHex(size: number): string {
   return toHex(platform().randomBytes(size));
 }
 
-/** Wall milliseconds. In Node the timer alone does not keep the process alive. */
+/** The longest wait of setTimeout, in milliseconds; Node replaces a longer one by 1. */
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Wall milliseconds, at most 24 days. In Node the timer alone does not keep the process alive. */
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer: { unref?: () => void } | number = platform().timers.setTimeout(resolve, ms);
+    const timer: { unref?: () => void } | number = platform().timers.setTimeout(
+      resolve,
+      Math.min(ms, MAX_TIMEOUT_MS),
+    );
     if (typeof timer === "object") timer.unref?.();
   });
 }

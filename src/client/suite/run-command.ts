@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import spawn from "cross-spawn";
-import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
+import { MAX_TIMEOUT_MS } from "../../engine/platform.ts";
 import { InputError } from "../../tools/input.ts";
 
 export interface CommandRun {

@@ -1,4 +1,4 @@
-import { platform } from "../platform.ts";
+import { MAX_TIMEOUT_MS, platform } from "../platform.ts";
 
 /**
  * The sandbox's clock as a value: a function from the wall clock (milliseconds since 1970) to the sandbox's current time.
@@ -88,9 +88,6 @@ export function getEndOfAdvance(target: AdvanceTarget, now: number, nextDue: num
   if (end > LAST_INSTANT) throw new RangeError("the clock ends with the year 9999");
   return end;
 }
-
-/** The longest wait of setTimeout, in milliseconds; Node replaces a longer one by 1. */
-export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** One timer on the wall clock. It does not keep the process alive, and fires early if the wait is longer than setTimeout allows. */
 export class WakeUp {

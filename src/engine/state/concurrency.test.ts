@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { FairQueue, Mutex, RunningWork } from "./concurrency.ts";
+import { sleep } from "../platform.ts";
+import { DAY_MS } from "./clock.ts";
+import { FairQueue, Mutex, RunningWork, sleepUnlessAborted } from "./concurrency.ts";
 
 function createGate() {
   let open = () => {};
@@ -12,6 +14,14 @@ function createGate() {
 }
 /** Waits until all work that is ready has run. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+it("a wait of a month does not end at once, although timers wait for 24 days at most", async () => {
+  const left = new AbortController();
+  const waiting = sleepUnlessAborted(30 * DAY_MS, left.signal).then(() => "ended");
+  expect(await Promise.race([waiting, sleep(20).then(() => "waits")])).toBe("waits");
+  left.abort();
+  expect(await waiting).toBe("ended");
+});
 
 it("a mutex runs tasks one after the other, also after one that failed", async () => {
   const turns = new Mutex();

@@ -1,6 +1,6 @@
 import type { JournalEntry, SettingsChange } from "../../../types/control-api.ts";
 import { pluralize } from "../../engine/contract/text.ts";
-import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
+import { MAX_TIMEOUT_MS } from "../../engine/platform.ts";
 import { countOutcomes } from "../checks/run-checks.ts";
 import { InputError } from "../input.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";

@@ -1,4 +1,4 @@
-import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
+import { MAX_TIMEOUT_MS } from "../../engine/platform.ts";
 import { runChecks } from "../checks/run-checks.ts";
 import { InputError, readTarget, UnusableTargetError } from "../input.ts";
 import { type Check, createContext, NotObservable, type RunParts } from "./check.ts";
