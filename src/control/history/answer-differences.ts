@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { tryParseJson } from "../../engine/contract/text.ts";
-import { getOrAdd, isEqual, toPairs } from "../../engine/maps.ts";
+import { getOrAdd, getOwn, isEqual, toPairs } from "../../engine/maps.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import { decodeBody } from "../../tools/har/har-entry.ts";
 import { redactHeader, redactJson } from "../../tools/redact.ts";
@@ -24,8 +24,8 @@ export type ComparedAnswer = Pick<
 >;
 
 /**
- * Differences between two answers, without those that always exist, such as the request's id, its duration, an error's
- * timestamp, and the rest of the rate window; at most `MAX_DIFFERENCES`.
+ * Differences between two answers, without those that always exist, such as the request's id, its duration, the
+ * answer's own timestamp, and the rest of the rate window; at most `MAX_DIFFERENCES`.
  */
 export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
   const differences: Difference[] = [];
@@ -34,8 +34,9 @@ export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): D
   compareHeaders(differences, readHeaders(first, second.id), readHeaders(second, second.id));
   const [before, after] = [readBody(first, second.id), readBody(second, second.id)];
   compareValues(differences, "body", mask(before), mask(after));
-  const isErrorTime = ({ what }: Difference) => first.status >= 400 && what === "body.error.timestamp";
-  return differences.filter((one) => !isErrorTime(one)).slice(0, MAX_DIFFERENCES);
+  // The time that an answer states for itself (7.1, 4.11).
+  const statedTime = first.status >= 400 ? "body.error.timestamp" : "body.metadata.timestamp";
+  return differences.filter(({ what }) => what !== statedTime).slice(0, MAX_DIFFERENCES);
 }
 
 type AnswerHeaders = ReadonlyMap<string, readonly string[]>;
@@ -95,7 +96,8 @@ function isParent(value: unknown): value is Record<string, unknown> {
 }
 
 function getPart({ raw, masked }: MaskedValue, name: string): MaskedValue {
-  return { raw: (raw as Record<string, unknown>)[name], masked: isParent(masked) ? masked[name] : masked };
+  const getValue = (from: unknown) => (isParent(from) ? getOwn(from, name) : from);
+  return { raw: getValue(raw), masked: getValue(masked) };
 }
 
 function mask(raw: unknown): MaskedValue {
