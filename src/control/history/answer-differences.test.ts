@@ -93,6 +93,9 @@ describe("the comparison with the answer to a repeated request", () => {
     expect(compareFields(makeText("a,b"), makeText("a,c"))).toEqual([
       { what: "body", before: "a,b", after: "a,c" },
     ]);
+    expect(compareFields(makeText('{"password":"a'), makeText('{"password":"b'))).toEqual([
+      { what: "body", before: '{"password":"***"', after: '{"password":"***"' },
+    ]);
     expect(compareFields(makeText(""), makeText(undefined))).toEqual([]);
     expect(compareFields(makeText("a"), makeText(undefined))).toEqual([
       { what: "body", before: "a", after: null },

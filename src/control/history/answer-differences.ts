@@ -4,7 +4,7 @@ import { tryParseJson } from "../../engine/contract/text.ts";
 import { getOrAdd, getOwn, isEqual, toPairs } from "../../engine/maps.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import { decodeBody } from "../../tools/har/har-entry.ts";
-import { redactHeader, redactJson } from "../../tools/redact.ts";
+import { redactBrokenJson, redactHeader, redactJson } from "../../tools/redact.ts";
 
 const MAX_DIFFERENCES = 100;
 /** Headers that always differ between two answers. */
@@ -101,5 +101,5 @@ function getPart({ raw, masked }: MaskedValue, name: string): MaskedValue {
 }
 
 function mask(raw: unknown): MaskedValue {
-  return { raw, masked: redactJson(raw) };
+  return { raw, masked: typeof raw === "string" ? redactBrokenJson(raw) : redactJson(raw) };
 }
