@@ -266,11 +266,9 @@ export function resourceNotFound(parameter: string, id: unknown): ApiError {
   return new ApiError("RESOURCE_NOT_FOUND", { details: { [parameter]: id } });
 }
 
-const NO_DETAILS: DetailSources = {};
-
 /** The sources of an error's details, by name, for an operation with this path. */
 export function toDetailSources(details: Details | undefined, path: string): DetailSources {
-  if (details === undefined) return NO_DETAILS;
+  if (details === undefined) return {};
   if (details === "parameter")
     return toSentSources([...path.matchAll(/\{([^{}]+)\}/g)].slice(-1).map(([, name]) => name!));
   return Array.isArray(details) ? toSentSources(details) : (details as DetailSources);
