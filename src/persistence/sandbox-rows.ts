@@ -9,7 +9,7 @@ import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import type { StoredRecord } from "../engine/state/collection.ts";
 import { Table } from "../engine/state/table.ts";
-import { timers } from "../engine/state/timers.ts";
+import { keepReadable } from "../engine/state/tables.ts";
 import type { WorldDocument } from "../engine/state/world-document.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
 import type { Row, RowChange } from "./store.ts";
@@ -52,10 +52,6 @@ export function* listRowChanges(
     (resource) => !after.ownResources.includes(resource),
   );
   const ownSources = serverResources.flatMap((resource) => resource.userSource?.source ?? []);
-  // A snapshot may have collections of operations that the sandbox no longer has; their records are not saved.
-  const idFields = new Map(
-    [...after.sandbox.api.collections, timers].map(({ name, idField }) => [name, idField]),
-  );
   yield put("sandbox", "about", {
     ...after.about,
     snapshots: [...after.snapshots.keys()],
@@ -78,8 +74,7 @@ export function* listRowChanges(
     yield put(`${prefix}world`, "facts", toFacts(value));
     yield put(`${prefix}world`, "windows", value.windows);
     yield put(`${prefix}world`, "uploads", after.toStoredUploads(value));
-    for (const [name, table] of value.world.root.tables) {
-      if (idFields.get(name) !== table.collection.idField) continue;
+    for (const [name, table] of keepReadable(value.world.root, after.sandbox.api.collections).tables) {
       const baseTable = after.base.tables.get(name);
       const oldTable = oldValue?.world.root.tables.get(name) ?? baseTable ?? Table.empty(table.collection);
       for (const { id, after: record } of oldTable.listChangesTo(table)) {

@@ -387,37 +387,38 @@ describe("a sandbox as a file", () => {
     },
   );
 
-  it("opens after its sandbox has lost its own operations [interfaces 18]", async () => {
-    const { api, sandbox } = await start();
-    const schema = { type: "object", properties: { id: { type: "string" }, name: { type: "string" } } };
-    const content = { "application/json": { schema: { $ref: "#/components/schemas/Tag" } } };
-    const ok = { description: "OK", content };
-    const openapi = {
-      ...{
-        openapi: "3.1.0",
-        info: { title: "Tags", version: "1" },
-        components: { schemas: { Tag: schema } },
-      },
-      paths: {
-        "/v1/tags": {
-          get: { operationId: "listTags", responses: { 200: { description: "OK" } } },
-          post: { operationId: "createTag", requestBody: { content }, responses: { 201: ok } },
-        },
-        "/v1/tags/{id}": {
-          get: {
-            ...{ operationId: "getTag", responses: { 200: ok } },
-            parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
-          },
-        },
-      },
-    };
-    const S = "/_control/sandboxes/default";
-    await api.call(undefined, "PUT", `${S}/operations`, { openapi });
-    expect((await api.call("ada", "POST", "/v1/tags", { name: "red" })).status).toBe(201);
-    await api.call(undefined, "DELETE", `${S}/operations`);
-    const opened = await (await startElsewhere()).openFile(await sandbox.export(), "opened");
-    expect((await opened.history.list()).total).toBe((await sandbox.history.list()).total);
-  });
+  it.each(["snapshot", "history", "rewind"])(
+    "opens after its sandbox has lost its own operations, whose records a %s still has [interfaces 18]",
+    async (holder) => {
+      const { api, sandbox } = await start();
+      const id = { type: "string", readOnly: true };
+      const Tag = { type: "object", required: ["id"], properties: { id, name: { type: "string" } } };
+      const content = { "application/json": { schema: { $ref: "#/components/schemas/Tag" } } };
+      const createTag = {
+        ...{ operationId: "createTag", "x-understudy": { create: "tags" }, requestBody: { content } },
+        responses: { 201: { description: "OK", content } },
+      };
+      const openapi = {
+        ...{ openapi: "3.1.0", info: { title: "Tags", version: "1" }, components: { schemas: { Tag } } },
+        "x-understudy": { collections: { tags: { schema: "#/components/schemas/Tag" } } },
+        paths: { "/v1/tags": { post: createTag } },
+      };
+      const S = "/_control/sandboxes/default";
+      await api.call(undefined, "PUT", `${S}/operations`, { openapi });
+      expect((await api.call("ada", "POST", "/v1/tags", { name: "red" })).status).toBe(201);
+      const [created] = (await sandbox.history.list()).entries;
+      if (holder === "snapshot") await sandbox.snapshots.save("tagged");
+      await api.call(undefined, "DELETE", `${S}/operations`);
+      if (holder === "rewind") await sandbox.history.rewind(created!.id, "after");
+      if (holder === "snapshot") await sandbox.reset();
+      const opened = await (await startElsewhere()).openFile(await sandbox.export(), "opened");
+      expect((await opened.history.list()).total).toBe((await sandbox.history.list()).total);
+      if (holder !== "snapshot") await opened.history.rewind(created!.id);
+      const name = holder === "snapshot" ? "tagged" : "now";
+      const snapshot = await sandbox.snapshots.export(name);
+      expect((await opened.snapshots.import("copy", snapshot)).name).toBe("copy");
+    },
+  );
 
   it("opens after a change that created records and deleted them itself [interfaces 19]", async () => {
     const reorganize = defineOperation({

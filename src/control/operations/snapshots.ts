@@ -122,12 +122,13 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: SnapshotFile },
     async handle({ params: { snap }, sandbox, server }) {
       const { blobs } = server.sandboxes;
+      const { collections } = sandbox.api;
       if (snap !== NOW)
-        return { name: snap, ...(await encodeSnapshot(requireSnapshot(sandbox, snap), blobs)) };
+        return { name: snap, ...(await encodeSnapshot(requireSnapshot(sandbox, snap), collections, blobs)) };
       sandbox.world.catchUp();
       const value = sandbox.toValue();
       try {
-        return { name: snap, ...(await encodeSnapshot(value, blobs)) };
+        return { name: snap, ...(await encodeSnapshot(value, collections, blobs)) };
       } finally {
         blobs.release(value.blobs);
       }

@@ -4,7 +4,8 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../engine/sandbox/sandbox-value.ts";
 import { encodeStates } from "../../engine/sandbox/stored-states.ts";
 import { readClock } from "../../engine/state/clock.ts";
-import type { Root } from "../../engine/state/tables.ts";
+import type { AnyCollection } from "../../engine/state/collection.ts";
+import { keepReadable, type Root } from "../../engine/state/tables.ts";
 import { encodeTables, type TableDocument } from "../../engine/state/world-document.ts";
 import { type SavedWorld, toFacts } from "../../persistence/sandbox-rows.ts";
 import { toRecordedBody } from "../../tools/bundle/recorded-message.ts";
@@ -47,6 +48,7 @@ function toContent(
 ): SandboxFile["content"] {
   const { source, created_at, fixture, seed, settings, resets, start, faults, history, snapshots } = sandbox;
   const base = source.buildRoot(seed);
+  const { collections } = sandbox.api;
   // The OpenAPI document that this sandbox got for itself; those of the whole server are in `operations` below.
   const ownSource = sandbox.ownResources[0]?.userSource;
   const { about, entries } = history.toSnapshot();
@@ -56,16 +58,16 @@ function toContent(
       fixture: { name: fixture, document: source.getDocument() },
       ...(ownSource?.sent && { operations: ownSource.sent }),
       faults: faults.toState(),
-      present: toSavedWorld(value, base),
+      present: toSavedWorld(value, collections, base),
       snapshots: Object.fromEntries(
-        [...snapshots].map(([snapshot, saved]) => [snapshot, toSavedWorld(saved, base)]),
+        [...snapshots].map(([snapshot, saved]) => [snapshot, toSavedWorld(saved, collections, base)]),
       ),
       history: {
         about,
         entries: [...entries.keys()].map((entry) => ({ ...entry.toJSON(), journal: entry.journal_position })),
       },
     },
-    states: encodeStates(history, base),
+    states: encodeStates(history, base, collections),
     scenarios: faults.rules.scenarios.map((scenario) => ({
       name: scenario,
       document: scenarios.getLastGood(scenario).document,
@@ -95,13 +97,12 @@ function collectSecrets({
   return secrets;
 }
 
-function toSavedWorld(value: SandboxValue, base: Root): SavedWorld {
+function toSavedWorld(value: SandboxValue, collections: readonly AnyCollection[], base: Root): SavedWorld {
   const facts = toFacts(value) as SavedWorld["facts"];
   const { clock } = value.world;
-  const tables = Object.entries(encodeTables(value.world.root, base)).map(([name, table]) => [
-    name,
-    toDifference(table),
-  ]);
+  const tables = Object.entries(encodeTables(keepReadable(value.world.root, collections), base)).map(
+    ([name, table]) => [name, toDifference(table)],
+  );
   const now = readClock(clock, Math.max(clock.wall, Date.now()));
   return {
     facts: {

@@ -7,7 +7,7 @@ import type { DocumentReport } from "./document-report.ts";
 /** An operation as far as others can clash with it. */
 export interface NamedOperation {
   id: string;
-  /** The id in the document, by which bindings name it; undefined for a later operation with an id of the document. */
+  /** The id by which bindings name it: the document's, else one of its path; undefined if an earlier operation has it. */
   idInDocument: string | undefined;
   method: Method;
   /** With the path of its first server in front. */

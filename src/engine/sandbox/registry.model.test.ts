@@ -220,7 +220,9 @@ class Machine {
     const value = from.snapshots.get(step.snap);
     const target = this.registry.get(step.to);
     if (value === undefined || target === undefined) return;
-    const document = JSON.parse(JSON.stringify(await encodeSnapshot(value, NO_BLOBS))) as SnapshotDocument;
+    const document = JSON.parse(
+      JSON.stringify(await encodeSnapshot(value, [notes], NO_BLOBS)),
+    ) as SnapshotDocument;
     target.saveSnapshot(step.snap, await decodeSnapshot(document, [notes], NO_BLOBS));
     this.models.get(step.to)!.snapshots.set(step.snap, copy(model.snapshots.get(step.snap)!));
   }

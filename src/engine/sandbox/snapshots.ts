@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { MapOf } from "../contract/schema.ts";
 import type { AnyCollection } from "../state/collection.ts";
+import { keepReadable } from "../state/tables.ts";
 import { decodeWorld, encodeWorld, type WorldDocument } from "../state/world-document.ts";
 import type { UploadReferences } from "./history-entry.ts";
 import { RateWindows } from "./rate-windows.ts";
@@ -115,12 +116,17 @@ export interface SnapshotDocument {
   blobs?: unknown;
 }
 
-export async function encodeSnapshot(value: SandboxValue, blobs: BlobStore): Promise<SnapshotDocument> {
+export async function encodeSnapshot(
+  value: SandboxValue,
+  collections: readonly AnyCollection[],
+  blobs: BlobStore,
+): Promise<SnapshotDocument> {
+  const root = keepReadable(value.world.root, collections);
   return {
     format: SNAPSHOT_FORMAT,
     version: SNAPSHOT_VERSION,
     taken_at: value.taken_at,
-    world: encodeWorld(value.world),
+    world: encodeWorld({ ...value.world, root }),
     windows: value.windows.toJSON(),
     ...(value.blobs !== undefined ? { blobs: await blobs.encode(value.blobs) } : {}),
   };

@@ -41,7 +41,7 @@ it("an exported history has every version that it had, also if commits without a
         root = after;
       }
       log.keepVersion(root);
-      const stored: StoredStates = JSON.parse(JSON.stringify(encodeStates(toHistory(log), start)));
+      const stored: StoredStates = JSON.parse(JSON.stringify(encodeStates(toHistory(log), start, [notes])));
       const opened = new UndoLog();
       const context = { collections: [notes], base: start, currentRoot: root, uploads: undefined };
       decodeStates(toHistory(opened), stored, context);

@@ -1,6 +1,6 @@
 import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
-import type { Root } from "../state/tables.ts";
+import { createReadableTest, keepReadable, type Root } from "../state/tables.ts";
 import type { Step } from "../state/undo-log.ts";
 import { decodeTables, encodeTables, type TableDocument } from "../state/world-document.ts";
 import type { History } from "./history.ts";
@@ -46,7 +46,12 @@ export interface StoredStates {
 }
 
 /** @param base the fixture's records */
-export function encodeStates(history: History, base: Root): StoredStates {
+export function encodeStates(
+  history: History,
+  base: Root,
+  collections: readonly AnyCollection[],
+): StoredStates {
+  const isReadable = createReadableTest(collections);
   const environments = new Map<Environment, number>();
   const windowTables = new Map<StateRef["windows"], number>();
   const getIndex = <K>(indexes: Map<K, number>, key: K) => getOrAdd(indexes, key, () => indexes.size);
@@ -69,14 +74,11 @@ export function encodeStates(history: History, base: Root): StoredStates {
   return {
     oldest,
     steps: steps.map(({ writes, draws, root, isPartial }) => ({
-      written: writes.map(({ collection, id, before, after }): StoredStep["written"][number] => [
-        collection.name,
-        id,
-        before ?? null,
-        after ?? null,
-      ]),
+      written: writes
+        .filter(({ collection }) => isReadable(collection))
+        .map(({ collection, id, before, after }) => [collection.name, id, before ?? null, after ?? null]),
       draws,
-      ...(isPartial && { tables: encodeTables(root!, base) }),
+      ...(isPartial && { tables: encodeTables(keepReadable(root!, collections), base) }),
     })),
     environments: [...environments.keys()].map(({ uploads: _uploads, ...facts }) => facts),
     windows: [...windowTables.keys()].map((table) => new RateWindows(table).toJSON()),

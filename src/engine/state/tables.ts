@@ -1,11 +1,30 @@
 import type { AnyCollection, StoredRecord } from "./collection.ts";
 import { type AnyTable, Table } from "./table.ts";
+import { timers } from "./timers.ts";
 
 /** The whole world as one immutable value. Reset, snapshot, fork and rollback each store or replace a reference to one. */
 export interface Root {
   readonly tables: Tables;
   /** How many ids and labelled draws were made; part of the value, so that a restore repeats them. */
   readonly draws: number;
+}
+
+/**
+ * Returns a function that finds out whether records of a collection can be read by these declarations. A world may still
+ * have records of a user's own collection that was removed.
+ */
+export function createReadableTest(collections: readonly AnyCollection[]) {
+  const idFields = new Map([...collections, timers].map(({ name, idField }) => [name, idField]));
+  return ({ name, idField }: AnyCollection): boolean => idFields.get(name) === idField;
+}
+
+/** The root with the records alone that these declarations can read, as files need it. */
+export function keepReadable(root: Root, collections: readonly AnyCollection[]): Root {
+  const isReadable = createReadableTest(collections);
+  const others = root.tables
+    .all()
+    .flatMap(({ collection }) => (isReadable(collection) ? [] : collection.name));
+  return others.length === 0 ? root : { ...root, tables: root.tables.without(others) };
 }
 
 /** The records that have an id of their own by the collection's new declaration, which may name another field. */
