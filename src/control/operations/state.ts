@@ -30,7 +30,6 @@ import {
   createMatcher,
   listStateCollections,
   requireStateCollection,
-  type StateCollection,
 } from "../state/state-collection.ts";
 
 /**
@@ -194,9 +193,9 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: AnyRecord, variants: RECORD_VARIANTS },
     handle(call) {
       const { sandbox, server, body = {} } = call;
-      const state = requireStateCollection(sandbox.api, call.params.collection);
+      const change = toStateChange(call);
       requireRoomForRecords(server, sandbox.world.root, 1);
-      return insertRecord(toStateChange(call, state), body);
+      return insertRecord(change, body);
     },
   }),
   operation({
@@ -206,11 +205,10 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     params: RecordParams,
     errors: ["unknown-collection", "unknown-record"],
     success: { status: 200, schema: AnyRecord, variants: RECORD_VARIANTS },
-    handle(call) {
-      const { sandbox } = call;
-      const state = requireStateCollection(sandbox.api, call.params.collection);
+    handle({ params, sandbox }) {
+      const state = requireStateCollection(sandbox.api, params.collection);
       const tx = readNow(sandbox.world);
-      return state.toPublic(requireRecord(tx, state.collection, call.params.id), tx);
+      return state.toPublic(requireRecord(tx, state.collection, params.id), tx);
     },
   }),
   operation({
@@ -226,11 +224,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     }),
     errors: ["unknown-collection", "unknown-record", "limit-reached"],
     success: { status: 200, schema: AnyRecord, variants: RECORD_VARIANTS },
-    handle(call) {
-      const { sandbox, body } = call;
-      const state = requireStateCollection(sandbox.api, call.params.collection);
-      return updateRecord(toStateChange(call, state), call.params.id, body);
-    },
+    handle: (call) => updateRecord(toStateChange(call), call.params.id, call.body),
   }),
   operation({
     id: "state.delete",
@@ -244,10 +238,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     }),
     errors: ["unknown-collection", "unknown-record"],
     success: { status: 204 },
-    handle(call) {
-      const state = requireStateCollection(call.sandbox.api, call.params.collection);
-      removeRecord(toStateChange(call, state), call.params.id);
-    },
+    handle: (call) => removeRecord(toStateChange(call), call.params.id),
   }),
 ];
 
@@ -261,10 +252,11 @@ function findId({ api }: Sandbox, collection: string, answer: unknown): string |
   return field === undefined ? undefined : ((answer as Fields | undefined)?.[field] as string | undefined);
 }
 
-type ChangingCall = ControlContext & { query: Static<typeof ChangeQuery> };
+type ChangingCall = ControlContext & { params: { collection: string }; query: Static<typeof ChangeQuery> };
 
-function toStateChange(call: ChangingCall, state: StateCollection): StateChange {
-  const { sandbox, server } = call;
+function toStateChange(call: ChangingCall): StateChange {
+  const { params, sandbox, server } = call;
+  const state = requireStateCollection(sandbox.api, params.collection);
   const checkLimits = (tx: Transaction) => requireRoomAfter(server, sandbox.world, tx);
   return { state, sandbox, actor: requireActor(call), checkLimits };
 }
