@@ -48,19 +48,9 @@ const HTML_ANSWER = {
 };
 
 const BROKEN_ANSWERS = [
-  [
-    "truncated",
-    "a body that ends in the middle",
-    { wire: "truncate", status: 200, body: { data: [1, 2, 3] } },
-    (entry: JournalEntry) => isBrokenBy(entry, "truncate"),
-  ],
-  [
-    "empty",
-    "a connection that closes without an answer",
-    { wire: "empty" },
-    (entry: JournalEntry) => isBrokenBy(entry, "empty"),
-  ],
-  ["wrong-type", "a page of HTML in place of JSON", HTML_ANSWER, isHtmlAnswer],
+  ["truncated", "a body that ends in the middle", { wire: "truncate", status: 200, body: { data: [1, 2] } }],
+  ["empty", "a connection that closes without an answer", { wire: "empty" }],
+  ["wrong-type", "a page of HTML in place of JSON", HTML_ANSWER],
 ] as const;
 
 function isHtmlAnswer({ status, fault, response }: JournalEntry): boolean {
@@ -69,7 +59,7 @@ function isHtmlAnswer({ status, fault, response }: JournalEntry): boolean {
 }
 
 const brokenBodies = BROKEN_ANSWERS.map(
-  ([name, description, effect, isBroken]): ClientCheck => ({
+  ([name, description, effect]): ClientCheck => ({
     id: `survives-${name}`,
     title: `ends in an error, and not in silence, after ${description}`,
     severity: "error",
@@ -78,6 +68,8 @@ const brokenBodies = BROKEN_ANSWERS.map(
     readsEnd: true,
     read(context) {
       const { run, baseline } = context;
+      const isBroken = (entry: JournalEntry) =>
+        "wire" in effect ? isBrokenBy(entry, effect.wire) : isHtmlAnswer(entry);
       const hit = findHit(run, isBroken);
       if (hit === undefined) return notObservable("the request that was to break was not sent");
       const { how } = run.end;
