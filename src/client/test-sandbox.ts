@@ -128,7 +128,6 @@ type TestOutcome = "passed" | "failed" | "skipped";
 /** A test, as its runner describes it. */
 interface RunnerTest {
   name: string;
-  /** Runs its body. */
   run: (sandbox: SandboxClient) => unknown;
   /** Called after its body has run; `skipped` if the body itself skipped the test. */
   outcome: () => TestOutcome;

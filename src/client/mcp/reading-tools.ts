@@ -14,7 +14,6 @@ import {
   text,
 } from "./tool.ts";
 
-/** The number of entries that a list returns unless asked for more. */
 const DEFAULT_LIMIT = 20;
 
 const TOOLS: readonly Tool[] = [

@@ -5,7 +5,7 @@ import {
   type ProblemDetails,
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
-import { getOrAdd } from "../../engine/maps.ts";
+import { groupBy } from "../../engine/maps.ts";
 
 /** A part of a document that is not used, and its place. */
 export interface UnsupportedFeature {
@@ -73,10 +73,8 @@ function warnOfEach(
   found: readonly UnsupportedFeature[],
   start: string,
 ): DocumentProblem[] {
-  const paths = new Map<string, DocumentPath[]>();
-  for (const { feature, path } of found) getOrAdd(paths, feature, () => []).push(path);
-  return [...paths].map(([feature, [path, ...others]]) => {
+  return [...groupBy(found, ({ feature }) => feature)].map(([feature, [first, ...others]]) => {
     const more = others.length === 0 ? "" : ` and ${others.length} more of them`;
-    return locateProblem(document, { path: path!, message: `${start}${feature}${more}` });
+    return locateProblem(document, { path: first!.path, message: `${start}${feature}${more}` });
   });
 }

@@ -149,10 +149,9 @@ async function waitForRelease(
   // The body is shown while the request waits, and Node detects that a client has left only after it was read.
   await facts.readBody();
   const phase = answer === undefined ? "before" : "after";
-  const message = toHeldMessage(exchange);
   const { held, journal } = sandbox;
   const sequenceBefore = journal.lastSequence;
-  const heldRequest = { phase, message } as const;
+  const heldRequest = { phase, message: toHeldMessage(exchange) } as const;
   const { by, outcome, held_ms, reason } = await held.hold(hold, heldRequest, request.signal);
   exchange.reasons = [...exchange.reasons, reason];
   if (outcome !== undefined) held.replayProblem ??= "a held request was released with another answer";
@@ -168,9 +167,7 @@ async function waitForRelease(
 const CLIENT_LEFT: WireFault = {
   name: "client left",
   shows_status: false,
-  async perform(wire) {
-    wire.destroy();
-  },
+  perform: async (wire) => wire.destroy(),
 };
 
 function toHeldMessage(exchange: Exchange): HeldMessage {

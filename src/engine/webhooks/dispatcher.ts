@@ -239,7 +239,6 @@ export interface Deliveries<S extends SendingSandbox> {
   createWorldParts(sandbox: S): Required<Pick<WorldParts, "onCommit" | "onReplace">> & {
     timerHandlers: { "webhook.retry": TimerHandler };
   };
-  /** Waits for an attempt to end; false when it was cancelled. */
   waitForAttempt(sandbox: S, attempt_id: string): Promise<boolean>;
 }
 

@@ -51,7 +51,7 @@ export function listForwardedHeaders(raw: readonly string[], dropped: RegExp): s
 export function forwardHead(response: ServerResponse, answer: IncomingMessage, dropped: RegExp): void {
   const { statusCode, statusMessage, rawHeaders } = answer;
   writeForwardedHead(response, statusCode!, statusMessage!, listForwardedHeaders(rawHeaders, dropped));
-  answer.once("end", () => addForwardedTrailers(response, answer.rawTrailers));
+  answer.once("end", () => response.addTrailers(toPairs(answer.rawTrailers)));
 }
 
 /**
@@ -77,11 +77,6 @@ function writeForwardedHead(
   else response.writeHead(status, sentHeaders);
 }
 
-/** Adds the trailers of another server's answer. Node sends them only if the answer is chunked. */
-function addForwardedTrailers(response: ServerResponse, trailers: readonly string[]): void {
-  response.addTrailers(toPairs(trailers));
-}
-
 /** Sends the head alone. Node's `flushHeaders` would send Latin-1 in headers as UTF-8. */
 export function sendHead(response: ServerResponse): void {
   response.write("", "latin1");
@@ -104,7 +99,8 @@ async function sendStream(
       if (clientLeft.signal.aborted) break;
       if (!response.write(chunk)) await once(response, "drain", { signal: clientLeft.signal });
     }
-    if (forwarded !== undefined) addForwardedTrailers(response, forwarded.trailers());
+    // Node sends trailers only if the answer is chunked.
+    if (forwarded !== undefined) response.addTrailers(toPairs(forwarded.trailers()));
     response.end();
   } catch (error) {
     if (!clientLeft.signal.aborted) response.destroy(error as Error);

@@ -51,7 +51,6 @@ export class SecretPlaceholders {
     this.secrets.set(name, secret);
   }
 
-  /** The secret with this name, if known. */
   find(name: string): string | undefined {
     return this.secrets.get(name);
   }

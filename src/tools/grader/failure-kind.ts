@@ -49,7 +49,6 @@ function classify({ result }: Attempt): FailureKind {
 export const STORE_THEN_ANSWER =
   "Store the delivery durably (a row, a queue), answer 2xx, and do slow work from there.";
 
-/** The fix for each kind of answer. */
 const ADVICE = {
   accepted: () => "Answer 2xx to what the service sends, and to nothing else.",
   redirect: adviseOnRedirect,
