@@ -26,8 +26,8 @@ async function importTypeScript(input) {
 
 const { clientSchemas, generateFiles } = await importTypeScript(toPath("scripts/generate/files.ts"));
 
-const docs = (name) => new URL(`../docs/${name}`, import.meta.url);
-const files = Object.entries(await generateFiles((name) => readFileSync(docs(name), "utf8"))).map(
+const getPageUrl = (name) => new URL(`../docs/${name}`, import.meta.url);
+const files = Object.entries(await generateFiles((name) => readFileSync(getPageUrl(name), "utf8"))).map(
   ([name, text]) => [`docs/${name}`, text],
 );
 files.push(["types/control-api.ts", await writeClientTypes(clientSchemas)]);

@@ -2,7 +2,7 @@
 // need not change the prototypes of each request, which makes V8 discard optimized code.
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import { createApp } from "./express-routes.mjs";
-import { portArgument } from "./workload.mjs";
+import { readPortArgument } from "./workload.mjs";
 
 class Request extends IncomingMessage {}
 class Response extends ServerResponse {}
@@ -12,4 +12,7 @@ Object.setPrototypeOf(Request.prototype, app.request);
 Object.setPrototypeOf(Response.prototype, app.response);
 app.request = Request.prototype;
 app.response = Response.prototype;
-createServer({ IncomingMessage: Request, ServerResponse: Response }, app).listen(portArgument(), "127.0.0.1");
+createServer({ IncomingMessage: Request, ServerResponse: Response }, app).listen(
+  readPortArgument(),
+  "127.0.0.1",
+);

@@ -1,4 +1,4 @@
 import { createApp } from "./express-routes.mjs";
-import { portArgument } from "./workload.mjs";
+import { readPortArgument } from "./workload.mjs";
 
-createApp().listen(portArgument(), "127.0.0.1");
+createApp().listen(readPortArgument(), "127.0.0.1");

@@ -1,9 +1,9 @@
 import Fastify from "fastify";
-import { department, portArgument, reparent, routeNames } from "./workload.mjs";
+import { makeDepartment, readPortArgument, reparent, routeNames } from "./workload.mjs";
 
 const app = Fastify();
 for (const name of routeNames) {
-  const records = new Map([["dept_infra", department()]]);
+  const records = new Map([["dept_infra", makeDepartment()]]);
   app.get(`/v1/${name}/:id`, (request, reply) => {
     const record = records.get(request.params.id);
     if (!record) return reply.code(404).send({ error: "not found" });
@@ -15,4 +15,4 @@ for (const name of routeNames) {
     reply.send(reparent(record, request.body.new_parent_id));
   });
 }
-await app.listen({ port: portArgument(), host: "127.0.0.1" });
+await app.listen({ port: readPortArgument(), host: "127.0.0.1" });

@@ -1,10 +1,10 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import { department, portArgument, reparent, routeNames } from "./workload.mjs";
+import { makeDepartment, readPortArgument, reparent, routeNames } from "./workload.mjs";
 
 const app = new Hono();
 for (const name of routeNames) {
-  const records = new Map([["dept_infra", department()]]);
+  const records = new Map([["dept_infra", makeDepartment()]]);
   app.get(`/v1/${name}/:id`, (c) => {
     const record = records.get(c.req.param("id"));
     return record ? c.json(record) : c.json({ error: "not found" }, 404);
@@ -16,4 +16,4 @@ for (const name of routeNames) {
     return c.json(reparent(record, body.new_parent_id));
   });
 }
-serve({ fetch: app.fetch, port: portArgument(), hostname: "127.0.0.1" });
+serve({ fetch: app.fetch, port: readPortArgument(), hostname: "127.0.0.1" });

@@ -1,8 +1,8 @@
 // The lower bound: this workload on Node alone, without a framework.
 import { createServer } from "node:http";
-import { department, portArgument, reparent, routeNames } from "./workload.mjs";
+import { makeDepartment, readPortArgument, reparent, routeNames } from "./workload.mjs";
 
-const routes = new Map(routeNames.map((name) => [name, new Map([["dept_infra", department()]])]));
+const routes = new Map(routeNames.map((name) => [name, new Map([["dept_infra", makeDepartment()]])]));
 
 function answer(res, status, value) {
   const body = JSON.stringify(value);
@@ -23,4 +23,4 @@ const server = createServer((req, res) => {
   if (req.method === "GET") return answer(res, 200, record);
   readJson(req, (body) => answer(res, 200, reparent(record, body.new_parent_id)));
 });
-server.listen(portArgument(), "127.0.0.1");
+server.listen(readPortArgument(), "127.0.0.1");

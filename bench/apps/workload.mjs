@@ -4,7 +4,7 @@ export const ROUTE_COUNT = 40;
 export const HIT_ROUTE = 27;
 export const routeNames = Array.from({ length: ROUTE_COUNT }, (_, index) => `resource${index}`);
 
-export function department() {
+export function makeDepartment() {
   return {
     id: "dept_infra",
     name: "Infra",
@@ -30,4 +30,4 @@ export function reparent(record, parentId) {
   return record;
 }
 
-export const portArgument = () => Number(process.argv[2] ?? 0);
+export const readPortArgument = () => Number(process.argv[2] ?? 0);

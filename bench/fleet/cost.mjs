@@ -3,12 +3,22 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readProcessorTime } from "../src/processor-time.mjs";
-import { ask, KEY, median, option, requireStatus, row, S, startNode, startRedis } from "./setup.mjs";
+import {
+  ask,
+  computeMedian,
+  getSandboxPath,
+  KEY,
+  printRow,
+  readOption,
+  requireStatus,
+  startNode,
+  startRedis,
+} from "./setup.mjs";
 
 // Many short turns, so that other work on the machine affects both sides of a ratio, or only a few turns.
-const SECONDS = option("seconds", 1);
-const TURNS = option("turns", 21);
-const WRITES = option("writes", 1000);
+const SECONDS = readOption("seconds", 1);
+const TURNS = readOption("turns", 21);
+const WRITES = readOption("writes", 1000);
 // Long enough to compile the code, and for what a node prepares half a second after its start.
 const WARM_UP_SECONDS = 4;
 const redis = await startRedis();
@@ -50,21 +60,21 @@ for (let turn = 0; turn < TURNS; turn++) {
   ];
   for (const [name, node] of turn % 2 === 0 ? order : order.reverse()) reads[name].push(load(node));
 }
-const of = (name, what) => median(reads[name].map((read) => read[what]));
-const ratio = (over, under, what) =>
-  median(reads[over].map((read, i) => read[what] / reads[under][i][what])).toFixed(2);
-row(`reads, ${TURNS} turns of ${SECONDS} s, 32 connections`, {
-  "a server alone /s": of("alone", "rate").toFixed(0),
-  "owned /s": of("owned", "rate").toFixed(0),
-  "owned over alone": ratio("owned", "alone", "rate"),
-  "passed on /s": of("passed", "rate").toFixed(0),
-  "passed on over owned": ratio("passed", "owned", "rate"),
+const computeFigure = (name, what) => computeMedian(reads[name].map((read) => read[what]));
+const computeRatio = (over, under, what) =>
+  computeMedian(reads[over].map((read, i) => read[what] / reads[under][i][what])).toFixed(2);
+printRow(`reads, ${TURNS} turns of ${SECONDS} s, 32 connections`, {
+  "a server alone /s": computeFigure("alone", "rate").toFixed(0),
+  "owned /s": computeFigure("owned", "rate").toFixed(0),
+  "owned over alone": computeRatio("owned", "alone", "rate"),
+  "passed on /s": computeFigure("passed", "rate").toFixed(0),
+  "passed on over owned": computeRatio("passed", "owned", "rate"),
 });
-row("microseconds of the processor for a read", {
-  "a server alone": of("alone", "cost").toFixed(1),
-  owned: of("owned", "cost").toFixed(1),
-  "owned over alone": ratio("owned", "alone", "cost"),
-  "passing on": of("passed", "cost").toFixed(1),
+printRow("microseconds of the processor for a read", {
+  "a server alone": computeFigure("alone", "cost").toFixed(1),
+  owned: computeFigure("owned", "cost").toFixed(1),
+  "owned over alone": computeRatio("owned", "alone", "cost"),
+  "passing on": computeFigure("passed", "cost").toFixed(1),
 });
 
 /** Returns the milliseconds of each write; writes are sequential. */
@@ -73,7 +83,10 @@ async function writes(node) {
   for (let i = 0; i < WRITES; i++) {
     const began = performance.now();
     const body = { name: `d${i}`, organization_id: "org_acme" };
-    await requireStatus(ask(node, "POST", `${S("cost")}/state/departments?silent=true`, body), 201);
+    await requireStatus(
+      ask(node, "POST", `${getSandboxPath("cost")}/state/departments?silent=true`, body),
+      201,
+    );
     times.push(performance.now() - began);
   }
   return times;
@@ -81,9 +94,9 @@ async function writes(node) {
 await writes(alone);
 await writes(owner);
 const [of_alone, of_owner] = [await writes(alone), await writes(owner)];
-row(`writes, ${WRITES} one after the other`, {
-  "a server alone, p50 ms": median(of_alone).toFixed(2),
-  "owned, p50 ms": median(of_owner).toFixed(2),
-  "more, ms": (median(of_owner) - median(of_alone)).toFixed(2),
+printRow(`writes, ${WRITES} one after the other`, {
+  "a server alone, p50 ms": computeMedian(of_alone).toFixed(2),
+  "owned, p50 ms": computeMedian(of_owner).toFixed(2),
+  "more, ms": (computeMedian(of_owner) - computeMedian(of_alone)).toFixed(2),
 });
 process.exit(0);

@@ -2,19 +2,19 @@
 import { setTimeout as pause } from "node:timers/promises";
 import {
   ask,
-  department,
+  computeMedian,
+  getSandboxPath,
   listIds,
-  median,
-  option,
+  makeDepartment,
+  printRow,
+  readOption,
   requireStatus,
-  row,
-  S,
   startNode,
   startRedis,
 } from "./setup.mjs";
 
-const ROUNDS = option("rounds", 10);
-const SANDBOXES = option("sandboxes", 100);
+const ROUNDS = readOption("rounds", 10);
+const SANDBOXES = readOption("sandboxes", 100);
 const redis = await startRedis();
 const survivor = await startNode(redis);
 const longest = [];
@@ -32,7 +32,10 @@ for (let round = 0; round < ROUNDS; round++) {
       const id = `dept_${writer}_${i}`;
       const began = performance.now();
       // Retries at once after a refusal: the gap lasts until the write succeeds.
-      while ((await ask(survivor, "POST", `${S(name)}/state/departments`, department(id))).status !== 201) {
+      while (
+        (await ask(survivor, "POST", `${getSandboxPath(name)}/state/departments`, makeDepartment(id)))
+          .status !== 201
+      ) {
         refused += 1;
         await pause(5);
       }
@@ -50,14 +53,14 @@ for (let round = 0; round < ROUNDS; round++) {
     const there = await listIds(survivor, name);
     lost += written.get(name).filter((id) => !there.has(id)).length;
     acknowledged += written.get(name).length;
-    await requireStatus(ask(survivor, "DELETE", S(name)), 204);
+    await requireStatus(ask(survivor, "DELETE", getSandboxPath(name)), 204);
   }
 }
-row(`graceful stop, ${ROUNDS} rounds of ${SANDBOXES} sandboxes`, {
+printRow(`graceful stop, ${ROUNDS} rounds of ${SANDBOXES} sandboxes`, {
   "acknowledged writes": acknowledged,
   lost,
   "answers that said to come again": refused,
-  "longest without an answer, median ms": median(longest).toFixed(0),
+  "longest without an answer, median ms": computeMedian(longest).toFixed(0),
   "worst ms": Math.max(...longest).toFixed(0),
 });
 process.exit(lost === 0 && Math.max(...longest) < 500 ? 0 : 1);

@@ -3,23 +3,23 @@
 import { setTimeout as pause } from "node:timers/promises";
 import {
   ask,
+  computeMedian,
   createWithRetry,
-  department,
   emit,
+  getSandboxPath,
   listIds,
-  median,
-  option,
+  makeDepartment,
+  printRow,
+  readOption,
   requireStatus,
-  row,
-  S,
   startNode,
   startSetup,
-  until,
+  waitUntil,
 } from "./setup.mjs";
 
-const ROUNDS = option("rounds", 20);
-const SANDBOXES = option("sandboxes", 100);
-const PER_SECOND = option("rate", 500);
+const ROUNDS = readOption("rounds", 20);
+const SANDBOXES = readOption("sandboxes", 100);
+const PER_SECOND = readOption("rate", 500);
 const { redis, receiver, survivor } = await startSetup();
 const gaps = [];
 let [lost, acknowledged, missed, doubled] = [0, 0, 0, 0];
@@ -41,11 +41,13 @@ for (let round = 0; round < ROUNDS; round++) {
       const name = names[i % SANDBOXES];
       const id = `dept_${i}`;
       under.push(
-        ask(survivor, "POST", `${S(name)}/state/departments`, department(id)).then(({ status }) => {
-          if (status !== 201) return;
-          written.get(name).add(id);
-          if (performance.now() > killedAt && !back.has(name)) back.set(name, performance.now() - killedAt);
-        }),
+        ask(survivor, "POST", `${getSandboxPath(name)}/state/departments`, makeDepartment(id)).then(
+          ({ status }) => {
+            if (status !== 201) return;
+            written.get(name).add(id);
+            if (performance.now() > killedAt && !back.has(name)) back.set(name, performance.now() - killedAt);
+          },
+        ),
       );
     }
   })();
@@ -54,13 +56,13 @@ for (let round = 0; round < ROUNDS; round++) {
   await Promise.all(names.map((name) => emit(victim, name)));
   killedAt = performance.now();
   await victim.stop("SIGKILL");
-  await until(() => back.size === SANDBOXES, { most: 30_000 });
+  await waitUntil(() => back.size === SANDBOXES, { most: 30_000 });
   await pause(500);
   isOver = true;
   await writer;
   await Promise.all(under);
   const mine = [...receiver.attempts.keys()].slice(before);
-  await until(() => mine.every((id) => receiver.attempts.get(id).length >= 2), { most: 20_000 }).catch(
+  await waitUntil(() => mine.every((id) => receiver.attempts.get(id).length >= 2), { most: 20_000 }).catch(
     () => {},
   );
   missed += SANDBOXES - mine.filter((id) => receiver.attempts.get(id).length >= 2).length;
@@ -71,12 +73,12 @@ for (let round = 0; round < ROUNDS; round++) {
     for (const id of written.get(name)) if (!there.has(id)) lost += 1;
     acknowledged += written.get(name).size;
   }
-  for (const name of names) await requireStatus(ask(survivor, "DELETE", S(name)), 204);
+  for (const name of names) await requireStatus(ask(survivor, "DELETE", getSandboxPath(name)), 204);
 }
-row(`owner killed, ${ROUNDS} rounds of ${SANDBOXES} sandboxes at ${PER_SECOND} writes/s`, {
+printRow(`owner killed, ${ROUNDS} rounds of ${SANDBOXES} sandboxes at ${PER_SECOND} writes/s`, {
   "acknowledged writes": acknowledged,
   lost,
-  "until all are served again, median s": (median(gaps) / 1000).toFixed(1),
+  "until all are served again, median s": (computeMedian(gaps) / 1000).toFixed(1),
   "worst s": (Math.max(...gaps) / 1000).toFixed(1),
   "retries due": ROUNDS * SANDBOXES,
   missed,

@@ -4,20 +4,20 @@ import { setTimeout as pause } from "node:timers/promises";
 import {
   ask,
   createWithRetry,
-  department,
   emit,
+  getSandboxPath,
   listIds,
-  option,
+  makeDepartment,
+  printRow,
+  readOption,
   requireStatus,
-  row,
-  S,
   startNode,
   startSetup,
-  until,
+  waitUntil,
 } from "./setup.mjs";
 
-const ROUNDS = option("rounds", 10);
-const OWNERS = option("owners", 5);
+const ROUNDS = readOption("rounds", 10);
+const OWNERS = readOption("owners", 5);
 const { redis, receiver, survivor } = await startSetup();
 const owners = await Promise.all(Array.from({ length: OWNERS }, () => startNode(redis)));
 let [stale, false201, extra, missed, asked] = [0, 0, 0, 0, 0];
@@ -30,16 +30,22 @@ for (let round = 0; round < ROUNDS; round++) {
       const { deliveries } = await emit(owner, name);
       owner.signal("SIGSTOP");
       const late = Array.from({ length: 5 }, (_, n) =>
-        ask(owner, "POST", `${S(name)}/state/departments`, department(`dept_late${n}`)),
+        ask(owner, "POST", `${getSandboxPath(name)}/state/departments`, makeDepartment(`dept_late${n}`)),
       );
       const reads = Array.from({ length: 5 }, () =>
-        ask(owner, "GET", `${S(name)}/state/departments/dept_new`),
+        ask(owner, "GET", `${getSandboxPath(name)}/state/departments/dept_new`),
       );
       asked += late.length + reads.length;
-      await until(
+      await waitUntil(
         async () =>
-          (await ask(survivor, "POST", `${S(name)}/state/departments`, department("dept_new"))).status ===
-          201,
+          (
+            await ask(
+              survivor,
+              "POST",
+              `${getSandboxPath(name)}/state/departments`,
+              makeDepartment("dept_new"),
+            )
+          ).status === 201,
         { every: 50 },
       );
       owner.signal("SIGCONT");
@@ -51,17 +57,18 @@ for (let round = 0; round < ROUNDS; round++) {
       }
       // A 404 would come from the old owner's state.
       for (const { status } of await Promise.all(reads)) if (status === 404) stale += 1;
-      if ((await ask(owner, "GET", `${S(name)}/state/departments/dept_new`)).status === 404) stale += 1;
+      if ((await ask(owner, "GET", `${getSandboxPath(name)}/state/departments/dept_new`)).status === 404)
+        stale += 1;
       await pause(2500);
       const id = deliveries[0].delivery_id;
       const times = receiver.attempts.get(id)?.length ?? 0;
       if (times > 2) extra += times - 2;
       if (times < 2) missed += 1;
-      await requireStatus(ask(survivor, "DELETE", S(name)), 204);
+      await requireStatus(ask(survivor, "DELETE", getSandboxPath(name)), 204);
     }),
   );
 }
-row(`owner stopped and continued, ${ROUNDS * OWNERS} times`, {
+printRow(`owner stopped and continued, ${ROUNDS * OWNERS} times`, {
   "requests to it while stopped": asked,
   "acknowledged but not there": false201,
   "stale reads": stale,

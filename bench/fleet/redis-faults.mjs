@@ -1,10 +1,20 @@
 // Under load, Redis restarts, loses a part of its file, is out of memory, or is silent for ten seconds: lost writes,
 // what clients get, and the time until they are served again.
 import { setTimeout as pause } from "node:timers/promises";
-import { ask, department, listIds, option, requireStatus, row, S, startNode, startRedis } from "./setup.mjs";
+import {
+  ask,
+  getSandboxPath,
+  listIds,
+  makeDepartment,
+  printRow,
+  readOption,
+  requireStatus,
+  startNode,
+  startRedis,
+} from "./setup.mjs";
 
-const SANDBOXES = option("sandboxes", 20);
-const WRITERS = option("writers", 5);
+const SANDBOXES = readOption("sandboxes", 20);
+const WRITERS = readOption("writers", 5);
 const redis = await startRedis();
 const owner = await startNode(redis);
 const other = await startNode(redis);
@@ -45,7 +55,12 @@ for (const [number, [fault, trigger]] of Object.entries(FAULTS).entries()) {
       const name = names[(writer + i * WRITERS) % SANDBOXES];
       const id = `dept_${writer}_${i}`;
       const node = i % 2 === 0 ? owner : other;
-      const { status, headers } = await ask(node, "POST", `${S(name)}/state/departments`, department(id));
+      const { status, headers } = await ask(
+        node,
+        "POST",
+        `${getSandboxPath(name)}/state/departments`,
+        makeDepartment(id),
+      );
       if (status === 201) {
         written.get(name).push(id);
         if (performance.now() > endedAt && !back.has(name)) back.set(name, performance.now() - endedAt);
@@ -71,10 +86,10 @@ for (const [number, [fault, trigger]] of Object.entries(FAULTS).entries()) {
     const there = await listIds(other, name);
     lost += written.get(name).filter((id) => !there.has(id)).length;
     acknowledged += written.get(name).length;
-    await requireStatus(ask(other, "DELETE", S(name)), 204);
+    await requireStatus(ask(other, "DELETE", getSandboxPath(name)), 204);
   }
   failed ||= lost + unclear > 0 || back.size < SANDBOXES;
-  row(`Redis ${fault}, ${SANDBOXES} sandboxes`, {
+  printRow(`Redis ${fault}, ${SANDBOXES} sandboxes`, {
     "acknowledged writes": acknowledged,
     lost,
     "503 problems with Retry-After": refused,

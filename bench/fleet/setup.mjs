@@ -30,7 +30,7 @@ function removeFolder(left = 100) {
   }
 }
 
-export const S = (name) => `/_control/sandboxes/${name}`;
+export const getSandboxPath = (name) => `/_control/sandboxes/${name}`;
 
 function freePort() {
   return new Promise((resolve) => {
@@ -41,7 +41,7 @@ function freePort() {
   });
 }
 
-export async function until(holds, { every = 5, most = 60_000 } = {}) {
+export async function waitUntil(holds, { every = 5, most = 60_000 } = {}) {
   const end = performance.now() + most;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`it has not come about: ${holds}`);
@@ -58,7 +58,7 @@ export async function startRedis(...settings) {
     const where = ["--port", String(port), "--bind", "127.0.0.1", "--dir", place];
     redis.child = spawn("redis-server", [...where, ...kept, ...settings], { stdio: "ignore" });
     children.add(redis.child);
-    await until(
+    await waitUntil(
       () =>
         new Promise((resolve) => {
           const ask = spawn("redis-cli", ["-p", String(port), "ping"], {
@@ -131,7 +131,7 @@ export async function startNode(redis, ...args) {
     },
   );
   children.add(child);
-  await until(() => existsSync(file) || child.exitCode !== null);
+  await waitUntil(() => existsSync(file) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error("a node ended at its start");
   const { url } = JSON.parse(readFileSync(file, "utf8"));
   return {
@@ -175,7 +175,7 @@ export function ask(
   });
 }
 
-export const department = (id) => ({ id, name: id, organization_id: "org_acme" });
+export const makeDepartment = (id) => ({ id, name: id, organization_id: "org_acme" });
 
 export async function requireStatus(answer, status) {
   const got = await answer;
@@ -185,9 +185,9 @@ export async function requireStatus(answer, status) {
 
 export const listIds = async (node, name) =>
   new Set(
-    (await requireStatus(ask(node, "GET", `${S(name)}/state/departments?limit=1000000`), 200)).items.map(
-      ({ id }) => id,
-    ),
+    (
+      await requireStatus(ask(node, "GET", `${getSandboxPath(name)}/state/departments?limit=1000000`), 200)
+    ).items.map(({ id }) => id),
   );
 
 /** Starts a receiver that fails the first attempt of each delivery and records all. */
@@ -219,22 +219,22 @@ export async function createWithRetry(node, name, receiver, wait) {
     201,
   );
   const hook = { url: receiver.url, events: ["user.created"], organization_id: "org_acme" };
-  await requireStatus(ask(node, "POST", `${S(name)}/state/webhooks`, hook), 201);
+  await requireStatus(ask(node, "POST", `${getSandboxPath(name)}/state/webhooks`, hook), 201);
 }
 
 export const emit = (node, name) =>
-  requireStatus(ask(node, "POST", `${S(name)}/events`, { event: "user.created" }), 200);
+  requireStatus(ask(node, "POST", `${getSandboxPath(name)}/events`, { event: "user.created" }), 200);
 
-export const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
-export const median = (numbers) => sorted(numbers)[Math.floor(numbers.length / 2)];
+export const sortNumbers = (numbers) => [...numbers].sort((a, b) => a - b);
+export const computeMedian = (numbers) => sortNumbers(numbers)[Math.floor(numbers.length / 2)];
 
 /** Reads `--name 5` from the command line. */
-export function option(name, fallback) {
+export function readOption(name, fallback) {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? fallback : Number(process.argv[at + 1]);
 }
 
-export function row(what, figures) {
+export function printRow(what, figures) {
   process.stdout.write(
     `${what}: ${Object.entries(figures)
       .map(([name, value]) => `${name} ${value}`)

@@ -4,10 +4,10 @@ import {
   asAda,
   asEve,
   controlHeaders,
-  fixtureFile,
   LIMITS,
   REPARENT,
   startUnderstudy,
+  writeFixtureFile,
 } from "./subjects/understudy.mjs";
 
 const JOBS = "/v1/organizations/org_acme/knowledge/connectors/jobs";
@@ -37,7 +37,7 @@ export const CALLS = [
 
 /** Starts a server for all calls, with the probe. */
 export async function startForCalls() {
-  const server = await startUnderstudy({ probe: true, fixture: fixtureWithLimit() });
+  const server = await startUnderstudy({ probe: true, fixture: writeFixtureWithLimit() });
   const state = control(server);
   await state.post("/sandboxes", { name: BARE_JOURNAL, settings: { journal_limit: 1 } });
   await state.close();
@@ -48,8 +48,8 @@ export const toHeaders = ({ path, as }, server) =>
   path.startsWith("/_control") ? { ...as, ...controlHeaders(server) } : as;
 
 /** Limits an organization so that the second request of a key in a minute is refused. */
-function fixtureWithLimit() {
-  return fixtureFile({
+function writeFixtureWithLimit() {
+  return writeFixtureFile({
     organizations: [
       ...["org_acme", "org_globex", "org_hooli"].map((id) => ({ id, plan: "enterprise", rate_limit: 1e9 })),
       { id: "org_initech", plan: "enterprise", rate_limit: 1 },

@@ -1,7 +1,7 @@
 import { Agent, request } from "undici";
 
 /** A client with JSON and keep-alive connections. Throws an error with the body for an unexpected status. */
-export function client(url, headers = {}) {
+export function openClient(url, headers = {}) {
   const dispatcher = new Agent({
     connections: 32,
     pipelining: 1,
@@ -38,14 +38,14 @@ export function client(url, headers = {}) {
 /** A client of a sandbox's control API, with the token if the server needs one. */
 export function control(server) {
   const token = server.ready.token;
-  return client(`${server.url}/_control`, token ? { authorization: `Bearer ${token}` } : {});
+  return openClient(`${server.url}/_control`, token ? { authorization: `Bearer ${token}` } : {});
 }
 
 /** Runs `task(index)` for 0 to count - 1, at most `width` at a time. */
-export async function inParallel(count, width, task) {
+export async function runInParallel(count, width, task) {
   let next = 0;
-  const worker = async () => {
+  const runWorker = async () => {
     while (next < count) await task(next++);
   };
-  await Promise.all(Array.from({ length: Math.min(width, count) }, worker));
+  await Promise.all(Array.from({ length: Math.min(width, count) }, runWorker));
 }

@@ -15,20 +15,20 @@ export async function openRegistry({ fixture, departments }) {
   const { assemble } = await import(BUILT.href);
   const understudy = await assemble({ fixture });
   const { sandboxes } = understudy;
-  const named = (name) => sandboxes.get(name);
-  expectDepartments(named("default"), departments);
+  const getSandbox = (name) => sandboxes.get(name);
+  expectDepartments(getSandbox("default"), departments);
   let touches = 0;
   return {
     create: (name) => sandboxes.create({ name }),
     touch(name) {
-      const { world } = named(name);
+      const { world } = getSandbox(name);
       const { collection } = world.root.tables.get("departments");
       world.transact((tx) => tx.update(collection, MOVED, { member_count: ++touches }));
     },
-    reset: (name) => named(name).reset(),
-    snapshot: (name, snapshot) => named(name).snapshots.set(snapshot, named(name).toValue()),
-    restore: (name, snapshot) => named(name).restore(named(name).snapshots.get(snapshot)),
-    fork: (name, as) => sandboxes.fork(named(name), as),
+    reset: (name) => getSandbox(name).reset(),
+    snapshot: (name, snapshot) => getSandbox(name).snapshots.set(snapshot, getSandbox(name).toValue()),
+    restore: (name, snapshot) => getSandbox(name).restore(getSandbox(name).snapshots.get(snapshot)),
+    fork: (name, as) => sandboxes.fork(getSandbox(name), as),
     remove: (name) => sandboxes.delete(name),
     // The server does not listen, so closing its sandboxes is enough.
     close: () => sandboxes.close(),

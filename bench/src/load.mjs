@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { LOAD_CORE, onCore } from "./pinning.mjs";
-import { scratchFile } from "./scratch.mjs";
+import { writeScratchFile } from "./scratch.mjs";
 
 export const hasWrk = spawnSync("wrk", ["-v"], { stdio: "ignore" }).error === undefined;
 export const generator = hasWrk ? "wrk -t1 -c32" : "autocannon -c 32 (wrk is not installed)";
@@ -35,9 +35,9 @@ export async function loadOk(target, seconds) {
 }
 
 async function runWrk(target, seconds) {
-  const lines = (values) => scratchFile("lines", `${values.join("\n")}\n`);
-  const env = { ...process.env, BENCH_METHOD: target.method ?? "GET", BENCH_PATHS: lines(target.paths) };
-  if (target.bodies) env.BENCH_BODIES = lines(target.bodies);
+  const writeLines = (values) => writeScratchFile("lines", `${values.join("\n")}\n`);
+  const env = { ...process.env, BENCH_METHOD: target.method ?? "GET", BENCH_PATHS: writeLines(target.paths) };
+  if (target.bodies) env.BENCH_BODIES = writeLines(target.bodies);
   const headers = Object.entries(target.headers ?? {}).flatMap(([name, value]) => [
     "-H",
     `${name}: ${value}`,
@@ -48,21 +48,21 @@ async function runWrk(target, seconds) {
 
 /** Parses wrk's report. */
 function parseWrk(text) {
-  const number = (pattern) => Number(pattern.exec(text)?.[1] ?? 0);
+  const readNumber = (pattern) => Number(pattern.exec(text)?.[1] ?? 0);
   const [, value, unit] = /^\s+99%\s+([\d.]+)(us|ms|s|m)/m.exec(text) ?? [];
   const [, connect = 0, read = 0, write = 0] =
     /Socket errors: connect (\d+), read (\d+), write (\d+)/.exec(text) ?? [];
   return {
-    requests: number(/(\d+) requests in/),
-    rps: number(/Requests\/sec:\s+([\d.]+)/),
+    requests: readNumber(/(\d+) requests in/),
+    rps: readNumber(/Requests\/sec:\s+([\d.]+)/),
     p99: Number(value ?? Number.NaN) * { us: 0.001, ms: 1, s: 1000, m: 60_000 }[unit ?? "ms"],
-    failed: number(/Non-2xx or 3xx responses: (\d+)/) + Number(connect) + Number(read) + Number(write),
+    failed: readNumber(/Non-2xx or 3xx responses: (\d+)/) + Number(connect) + Number(read) + Number(write),
   };
 }
 
 async function runAutocannon(target, seconds) {
   // A file, since ten thousand paths are too long for an argument.
-  const options = scratchFile("target", JSON.stringify({ ...target, seconds }));
+  const options = writeScratchFile("target", JSON.stringify({ ...target, seconds }));
   return JSON.parse(await output(process.execPath, [CANNON, options], process.env));
 }
 

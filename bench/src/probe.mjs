@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 let histogram;
-const milliseconds = (nanoseconds) => nanoseconds / 1e6;
+const toMilliseconds = (nanoseconds) => nanoseconds / 1e6;
 
 const answers = {
   memory() {
@@ -19,9 +19,9 @@ const answers = {
   },
   loopDelay() {
     return {
-      p50: milliseconds(histogram.percentile(50)),
-      p99: milliseconds(histogram.percentile(99)),
-      max: milliseconds(histogram.max),
+      p50: toMilliseconds(histogram.percentile(50)),
+      p99: toMilliseconds(histogram.percentile(99)),
+      max: toMilliseconds(histogram.max),
     };
   },
 };

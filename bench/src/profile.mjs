@@ -1,7 +1,7 @@
 // npm run bench -- profile get: shows where one call spends time and allocates memory.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { CALLS, startForCalls, toHeaders } from "./calls.mjs";
-import { client, inParallel } from "./client.mjs";
+import { openClient, runInParallel } from "./client.mjs";
 import { stopAll } from "./server-process.mjs";
 
 const WARM_UP = 6000;
@@ -19,15 +19,15 @@ export async function profile([name = "get"]) {
     return 2;
   }
   const server = await startForCalls();
-  const send = sender(server, call);
-  await inParallel(WARM_UP, WIDTH, send);
+  const send = createSender(server, call);
+  await runInParallel(WARM_UP, WIDTH, send);
   await server.ask("startCpu");
-  await inParallel(REQUESTS, WIDTH, send);
+  await runInParallel(REQUESTS, WIDTH, send);
   keep("cpu", "cpuprofile", { name, unit: "us", answer: await server.ask("cpu") });
   for (const survivors of [false, true]) {
     await server.ask("memory");
     await server.ask("startAllocations", { survivors });
-    await inParallel(REQUESTS, WIDTH, send);
+    await runInParallel(REQUESTS, WIDTH, send);
     const answer = await server.ask("allocations");
     keep(survivors ? "surviving" : "allocated", "heapprofile", { name, unit: "bytes", answer });
   }
@@ -35,8 +35,8 @@ export async function profile([name = "get"]) {
   return 0;
 }
 
-function sender(server, { path, method = "get", as, bodies = [undefined], status, ...call }) {
-  const api = client(server.url, toHeaders({ path, as, ...call }, server));
+function createSender(server, { path, method = "get", as, bodies = [undefined], status, ...call }) {
+  const api = openClient(server.url, toHeaders({ path, as, ...call }, server));
   let sent = 0;
   return () => {
     const body = bodies[sent++ % bodies.length];

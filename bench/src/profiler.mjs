@@ -25,7 +25,7 @@ export async function startAllocations({ survivors }) {
  * Returns all bytes, and bytes by allocating function, largest first. Memory that was released since the last
  * collection of the young generation is not included: up to a thousand bytes per request.
  */
-export async function allocations() {
+export async function stopAllocations() {
   globalThis.gc({ type: "minor" });
   const { profile } = await session.post("HeapProfiler.stopSampling");
   const places = new Map();
@@ -34,7 +34,7 @@ export async function allocations() {
     for (const child of children) visit(child);
   };
   visit(profile.head);
-  return { ...summary(places), profile };
+  return { ...summarize(places), profile };
 }
 
 export async function startCpu() {
@@ -44,7 +44,7 @@ export async function startCpu() {
 }
 
 /** Returns the microseconds without idle ones, and by function, largest first. */
-export async function cpu() {
+export async function stopCpu() {
   const { profile } = await session.post("Profiler.stop");
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const places = new Map();
@@ -52,7 +52,7 @@ export async function cpu() {
     const { callFrame } = nodes.get(id);
     if (callFrame.functionName !== "(idle)") add(places, callFrame, profile.timeDeltas[index]);
   }
-  return { ...summary(places), profile };
+  return { ...summarize(places), profile };
 }
 
 function add(places, { functionName, url, lineNumber }, amount) {
@@ -61,7 +61,7 @@ function add(places, { functionName, url, lineNumber }, amount) {
   places.set(name, (places.get(name) ?? 0) + amount);
 }
 
-function summary(places) {
+function summarize(places) {
   const sorted = [...places].sort(([, a], [, b]) => b - a);
   return { total: sorted.reduce((sum, [, amount]) => sum + amount, 0), top: sorted.slice(0, 40) };
 }

@@ -15,7 +15,7 @@ export const atMost = (limit, unit) => ({
   text: `<= ${formatFigure(limit, unit)}`,
 });
 
-export function row({ what, subject = "Understudy", value, unit, baseline, ratio, goal, note }) {
+export function makeRow({ what, subject = "Understudy", value, unit, baseline, ratio, goal, note }) {
   return {
     what,
     subject,

@@ -63,11 +63,11 @@ const rows = [];
 for (const [index, name] of chosen.entries()) {
   const prefix = `[${index + 1}/${chosen.length}] ${name}`;
   const { about, measure } = await import(`./measures/${name}.mjs`);
-  progress(`${prefix}: ${about}`);
+  printProgress(`${prefix}: ${about}`);
   const run = {
     rounds: Number(values.rounds),
     seconds: Number(values.seconds),
-    log: (text) => progress(`${prefix}: ${text}`),
+    log: (text) => printProgress(`${prefix}: ${text}`),
   };
   try {
     rows.push(...(await measure(run)));
@@ -79,13 +79,13 @@ for (const [index, name] of chosen.entries()) {
     await stopAll();
   }
 }
-progress("");
+printProgress("");
 report();
 // A failed measure may have left sockets open, which would keep the process alive.
 process.exit();
 
 /** Prints a line that overwrites itself on a terminal, or one line per call elsewhere. */
-function progress(text) {
+function printProgress(text) {
   if (process.stderr.isTTY)
     process.stderr.write(`\r\x1b[2K${text.slice(0, (process.stderr.columns ?? 100) - 1)}`);
   else if (text) process.stderr.write(`${text}\n`);

@@ -6,7 +6,7 @@ let root;
 let folders = 0;
 
 /** Creates a folder that is removed at the end of the run. */
-export function scratchFolder() {
+export function createScratchFolder() {
   if (!root) {
     root = mkdtempSync(join(tmpdir(), "understudy-bench-"));
     process.on("exit", () => rmSync(root, { recursive: true, force: true }));
@@ -17,8 +17,8 @@ export function scratchFolder() {
 }
 
 /** Writes one file into a new folder and returns its path. */
-export function scratchFile(name, content) {
-  const path = join(scratchFolder(), name);
+export function writeScratchFile(name, content) {
+  const path = join(createScratchFolder(), name);
   writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
   return path;
 }

@@ -84,7 +84,7 @@ function ask(child, question, details) {
 }
 
 /** Sends one GET without keep-alive. Returns the status, or 0 if nothing listens. */
-export function status(url, headers = {}) {
+export function fetchStatus(url, headers = {}) {
   return new Promise((resolve) => {
     const req = request(url, { agent: false, headers }, (res) => {
       res.resume();
@@ -99,7 +99,7 @@ export function status(url, headers = {}) {
 /** Waits for the first 200. Returns the milliseconds since the process was spawned. */
 export async function waitForFirstOk(server, { url, headers, timeoutMs = 120_000 }) {
   for (;;) {
-    const code = await status(url, headers);
+    const code = await fetchStatus(url, headers);
     const elapsed = performance.now() - server.startedAt;
     if (code === 200) return elapsed;
     if (server.exited)

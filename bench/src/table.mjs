@@ -2,7 +2,7 @@ import { formatFigure } from "./rows.mjs";
 
 const HEADINGS = ["what", "subject", "value", "baseline", "ratio", "goal", "met"];
 
-function cells(row) {
+function formatCells(row) {
   return [
     row.what,
     row.subject,
@@ -18,7 +18,7 @@ function cells(row) {
 
 /** Formats the rows as an aligned table for a terminal. */
 export function toTextTable(rows) {
-  const lines = [HEADINGS, ...rows.map(cells)];
+  const lines = [HEADINGS, ...rows.map(formatCells)];
   const widths = HEADINGS.map((_, column) =>
     Math.max(
       ...lines.map((line) => (column === 2 && line[2].startsWith("not measured") ? 0 : line[column].length)),
@@ -40,7 +40,7 @@ function pad(text, width, column) {
 
 /** Formats them as Markdown. */
 export function toMarkdownTable(rows) {
-  const line = (values) => `| ${values.map((value) => value.replaceAll("|", "\\|")).join(" | ")} |`;
+  const formatLine = (values) => `| ${values.map((value) => value.replaceAll("|", "\\|")).join(" | ")} |`;
   const rule = `|${HEADINGS.map((_, column) => (RIGHT_ALIGNED.has(column) ? "---:" : "---")).join("|")}|`;
-  return [line(HEADINGS), rule, ...rows.map((row) => line(cells(row)))].join("\n");
+  return [formatLine(HEADINGS), rule, ...rows.map((row) => formatLine(formatCells(row)))].join("\n");
 }

@@ -1,6 +1,6 @@
 // Measures GET and POST in the same way: all subjects in turn, in one run.
-import { ratioAtLeast, row, toFailedRow } from "./rows.mjs";
-import { median, medianRatio } from "./statistics.mjs";
+import { makeRow, ratioAtLeast, toFailedRow } from "./rows.mjs";
+import { computeMedian, computeMedianRatio } from "./statistics.mjs";
 import { express, frameworks, nodeHttp } from "./subjects/baselines.mjs";
 import { peers } from "./subjects/peers.mjs";
 import { understudy } from "./subjects/understudy.mjs";
@@ -10,7 +10,7 @@ import { startAll, takeTurns, toTarget } from "./turns.mjs";
  * `goals`: {floor, peer}, the least ratios to bare `node:http` and to the fastest peer. `extra`: more Understudy
  * subjects.
  */
-export async function throughput({ what, call, goals, extra = [], run }) {
+export async function measureThroughput({ what, call, goals, extra = [], run }) {
   const candidates = [understudy, ...extra];
   const { started, failed } = await startAll([nodeHttp, ...candidates, ...frameworks, ...peers], run.log);
   try {
@@ -57,46 +57,46 @@ const getSpeeds = (results, subject) => getTurns(results, subject)?.speeds;
 function toInfoRows(what, results) {
   const floor = getSpeeds(results, nodeHttp);
   return ({ subject, speeds }) =>
-    row({
+    makeRow({
       what,
       subject: subject.name,
-      value: median(speeds),
+      value: computeMedian(speeds),
       unit: "req/s",
       baseline: subject === nodeHttp ? undefined : "node:http",
-      ratio: subject === nodeHttp ? undefined : medianRatio(speeds, floor),
+      ratio: subject === nodeHttp ? undefined : computeMedianRatio(speeds, floor),
     });
 }
 
 function toJudgedRows({ what, results, goals }) {
   return ({ subject, speeds, micros }) => {
-    const against = (baseline, name, goal) =>
+    const compareWith = (baseline, name, goal) =>
       baseline &&
-      row({
+      makeRow({
         what,
         subject: subject.name,
-        value: median(speeds),
+        value: computeMedian(speeds),
         unit: "req/s",
         baseline: `${name}`,
-        ratio: medianRatio(speeds, baseline),
+        ratio: computeMedianRatio(speeds, baseline),
         goal,
       });
     const fastest = results
       .filter((result) => result.subject.kind === "peer")
-      .sort((a, b) => median(b.speeds) - median(a.speeds))[0];
+      .sort((a, b) => computeMedian(b.speeds) - computeMedian(a.speeds))[0];
     const floor = getTurns(results, nodeHttp);
     return [
-      against(floor?.speeds, "node:http", ratioAtLeast(goals.floor)),
+      compareWith(floor?.speeds, "node:http", ratioAtLeast(goals.floor)),
       floor &&
-        row({
+        makeRow({
           what: `processor time of a ${what}`,
           subject: subject.name,
-          value: median(micros),
+          value: computeMedian(micros),
           unit: "us",
           baseline: "node:http",
-          ratio: medianRatio(micros, floor.micros),
+          ratio: computeMedianRatio(micros, floor.micros),
         }),
-      against(getSpeeds(results, express), "Express 5"),
-      against(fastest?.speeds, `fastest peer (${fastest?.subject.name})`, ratioAtLeast(goals.peer)),
+      compareWith(getSpeeds(results, express), "Express 5"),
+      compareWith(fastest?.speeds, `fastest peer (${fastest?.subject.name})`, ratioAtLeast(goals.peer)),
     ].filter(Boolean);
   };
 }

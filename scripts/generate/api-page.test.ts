@@ -14,7 +14,7 @@ const IN_THE_HEAD = new Set([
 ]);
 const page = renderApiPage(document);
 const head = page.slice(0, page.indexOf("\n## "));
-const section = (title: string) => {
+const readSection = (title: string) => {
   const begin = page.indexOf(`\n### ${title}\n`);
   expect(begin, title).toBeGreaterThan(-1);
   const end = page.indexOf("\n##", begin + 1);
@@ -24,7 +24,7 @@ const section = (title: string) => {
 describe("the API's page [interfaces 9]", () => {
   it("has a section for each operation, with its path, its fields and the codes of its own [interfaces 9]", () => {
     for (const { id, method, path } of API.operations) {
-      const text = section(id);
+      const text = readSection(id);
       expect(text).toContain(`\`${method} ${path}\``);
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(head, id).toContain(`\`${name}\` (`);
       const { responses } = (document.paths as Paths)[path]![method.toLowerCase()]!;
@@ -42,7 +42,8 @@ describe("the API's page [interfaces 9]", () => {
   });
 
   it("lists the fields of each record, and every link of the page leads to a heading [interfaces 9]", () => {
-    for (const name of Object.keys(document.components.schemas)) expect(section(name)).toMatch(/^- `\w+`/m);
+    for (const name of Object.keys(document.components.schemas))
+      expect(readSection(name)).toMatch(/^- `\w+`/m);
     const anchors = [...page.matchAll(/^### (.*)$/gm)].map(([, title]) =>
       title!.toLowerCase().replaceAll(".", ""),
     );
@@ -51,24 +52,26 @@ describe("the API's page [interfaces 9]", () => {
   });
 
   it("describes a long field or list once, and links to it elsewhere [interfaces 9]", () => {
-    expect(section("webhooks.create")).toContain("- `url`\\*, `events`\\*: as in [Webhook](#webhook)");
-    expect(section("CreatedWebhook")).toContain("The fields of [Webhook](#webhook), and\n\n- `secret`");
-    expect(section("uploads.cancel")).toContain("Query: as [uploads.put](#uploadsput)");
+    expect(readSection("webhooks.create")).toContain("- `url`\\*, `events`\\*: as in [Webhook](#webhook)");
+    expect(readSection("CreatedWebhook")).toContain("The fields of [Webhook](#webhook), and\n\n- `secret`");
+    expect(readSection("uploads.cancel")).toContain("Query: as [uploads.put](#uploadsput)");
   });
 
   it("describes the type of a field in words [4.3]", () => {
-    expect(section("departments.reparent")).toContain("Body:\n\n- `new_parent_id`\\*: `dept_…` or null\n");
-    expect(section("departments.reparent")).toContain("422 `DEPARTMENT_CYCLE_DETECTED`");
-    expect(section("music_collections.list_tracks")).toMatch(
+    expect(readSection("departments.reparent")).toContain(
+      "Body:\n\n- `new_parent_id`\\*: `dept_…` or null\n",
+    );
+    expect(readSection("departments.reparent")).toContain("422 `DEPARTMENT_CYCLE_DETECTED`");
+    expect(readSection("music_collections.list_tracks")).toMatch(
       /Query:\n\n- `limit`: integer, 1 to \d+, default `\d+`/,
     );
-    expect(section("meeting_sessions.export_transcript")).toContain(
+    expect(readSection("meeting_sessions.export_transcript")).toContain(
       "- `format`: `txt`, `srt`, `json`, default `txt`\n",
     );
   });
 
   it("says which provider has a field, and what it is if it is left out [4.20]", () => {
-    const text = section("images.uncrop");
+    const text = readSection("images.uncrop");
     const sides = "`extend_left`, `extend_right`, `extend_up`, `extend_down`";
     expect(text).toContain(`- ${sides}: integer, 0 to 2,000. Pixels, for provider_a. Default: 0\n`);
     expect(text).toMatch(/- `seed`: integer. For provider_a\n- `prompt`: For provider_b\n/);

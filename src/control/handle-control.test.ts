@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { until } from "../../test/support/eventually.ts";
+import { waitUntil } from "../../test/support/eventually.ts";
 import { type Api, startReference } from "../../test/support/harness.ts";
 import { NodeRequest } from "../hosts/node/node-request.ts";
 import { createControl } from "./handle-control.ts";
@@ -55,7 +55,7 @@ it.each(["journal", "history"])(
           await reader.cancel();
           return new TextDecoder().decode(value);
         });
-      await until(() => asked.length === 2);
+      await waitUntil(() => asked.length === 2);
       await api.call(undefined, "GET", "/_control/health");
       expect(arrived).toBe(false);
       save();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, type Caller, EPOCH, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -10,22 +10,22 @@ afterEach(() => api.close());
 
 const HOUR = 3_600_000;
 const toHoursAgo = (hours: number) => new Date(Date.parse(EPOCH) - hours * HOUR).toISOString();
-const history = (who: Caller | undefined, id: string, query = "") =>
+const listHistory = (who: Caller | undefined, id: string, query = "") =>
   api.call(who, "GET", `/v1/assistants/${id}/history${query}`);
-const getAssistantRules = () => stateRules(api, "assistants");
+const getAssistantRules = () => getStateRules(api, "assistants");
 
 // biome-ignore lint/suspicious/noExplicitAny: entries as they were answered
 type Entry = any;
 
 async function readAllPages(query = ""): Promise<Entry[]> {
-  const first = await history("dan", "asst_helper", `?limit=100${query}`);
-  const second = await history("dan", "asst_helper", `?limit=100&offset=100${query}`);
+  const first = await listHistory("dan", "asst_helper", `?limit=100${query}`);
+  const second = await listHistory("dan", "asst_helper", `?limit=100&offset=100${query}`);
   return [...first.body.audit_logs, ...second.body.audit_logs];
 }
 
 describe("assistants.list_history [4.8]", () => {
   it("has 50 entries on a page, the newest first, with metadata [4.8, 2.6, G28]", async () => {
-    const { status, body } = await history("dan", "asst_helper");
+    const { status, body } = await listHistory("dan", "asst_helper");
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(["audit_logs", "pagination"]);
     expect(body.pagination).toEqual({ total: 120, limit: 50, offset: 0, has_more: true });
@@ -56,7 +56,7 @@ describe("assistants.list_history [4.8]", () => {
     expect(entries).toHaveLength(120);
     expect(new Set(entries.map(({ id }) => id)).size).toBe(120);
     expect(entries.at(-1)).toMatchObject({ action: "created", changes: [], timestamp: toHoursAgo(120) });
-    const fresh = await history("dan", "asst_fresh");
+    const fresh = await listHistory("dan", "asst_fresh");
     expect(fresh.body.pagination).toMatchObject({ total: 1, has_more: false });
     expect(fresh.body.audit_logs[0]).toMatchObject({ action: "created", resource_name: "Fresh" });
   });
@@ -79,7 +79,7 @@ describe("assistants.list_history [4.8]", () => {
     ["updated", 118],
     ["deleted", 1],
   ])("filters by action %s [4.8]", async (action, total) => {
-    const { body } = await history("dan", "asst_helper", `?action=${action}`);
+    const { body } = await listHistory("dan", "asst_helper", `?action=${action}`);
     expect(body.pagination.total).toBe(total);
     expect(body.audit_logs.every((entry: Entry) => entry.action === action)).toBe(true);
   });
@@ -88,16 +88,16 @@ describe("assistants.list_history [4.8]", () => {
     const all = await readAllPages();
     const byAda = all.filter(({ user_id }) => user_id === "usr_ada");
     expect(byAda.length).toBeGreaterThan(0);
-    const { body } = await history("dan", "asst_helper", "?user_id=usr_ada&limit=100");
+    const { body } = await listHistory("dan", "asst_helper", "?user_id=usr_ada&limit=100");
     expect(body.audit_logs).toEqual(byAda);
-    const created = await history("dan", "asst_helper", "?user_id=usr_ada&action=created");
+    const created = await listHistory("dan", "asst_helper", "?user_id=usr_ada&action=created");
     expect(created.body.audit_logs).toEqual([all.at(-1)]);
-    expect((await history("dan", "asst_helper", "?user_id=uid_unknown")).body.pagination.total).toBe(0);
+    expect((await listHistory("dan", "asst_helper", "?user_id=uid_unknown")).body.pagination.total).toBe(0);
   });
 
   it("includes the start and the end, and a date is the whole UTC day [4.8, G28]", async () => {
     const countTotal = async (query: string) =>
-      (await history("dan", "asst_helper", query)).body.pagination.total;
+      (await listHistory("dan", "asst_helper", query)).body.pagination.total;
     expect(await countTotal(`?start_date=${toHoursAgo(10)}&end_date=${toHoursAgo(5)}`)).toBe(6);
     expect(await countTotal(`?start_date=${toHoursAgo(3)}`)).toBe(3);
     expect(await countTotal(`?end_date=${toHoursAgo(119)}`)).toBe(2);
@@ -109,10 +109,10 @@ describe("assistants.list_history [4.8]", () => {
   });
 
   it("has pages up to the end and beyond [4.8]", async () => {
-    const page = (await history("dan", "asst_helper", "?limit=100&offset=100")).body;
+    const page = (await listHistory("dan", "asst_helper", "?limit=100&offset=100")).body;
     expect(page.audit_logs).toHaveLength(20);
     expect(page.pagination).toEqual({ total: 120, limit: 100, offset: 100, has_more: false });
-    const beyond = (await history("dan", "asst_helper", "?offset=120")).body;
+    const beyond = (await listHistory("dan", "asst_helper", "?offset=120")).body;
     expect(beyond).toEqual({
       audit_logs: [],
       pagination: { total: 120, limit: 50, offset: 120, has_more: false },
@@ -130,7 +130,7 @@ describe("assistants.list_history [4.8]", () => {
     ["end_date", "2026-02-30"],
     ["start_date", ""],
   ])("refuses %s=%s in envelope B [4.8, G08]", async (field, value) => {
-    const answer = await history("dan", "asst_helper", `?${field}=${value}`);
+    const answer = await listHistory("dan", "asst_helper", `?${field}=${value}`);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toEqual({
       message: expect.any(String),
@@ -141,7 +141,7 @@ describe("assistants.list_history [4.8]", () => {
   });
 
   it("refuses a start after the end with the field start [4.8, G28]", async () => {
-    const answer = await history("dan", "asst_helper", "?start_date=2026-03-15&end_date=2026-03-14");
+    const answer = await listHistory("dan", "asst_helper", "?start_date=2026-03-15&end_date=2026-03-14");
     expect(answer.status).toBe(422);
     expect(answer.body.error.param).toBe("start_date");
   });
@@ -149,7 +149,7 @@ describe("assistants.list_history [4.8]", () => {
   it("clamps page sizes if the setting says so [4.8, G08]", async () => {
     await api.close();
     api = await startReference({ settings: { out_of_range_limits: "clamp" } });
-    const { body } = await history("dan", "asst_helper", "?limit=1000&offset=-5");
+    const { body } = await listHistory("dan", "asst_helper", "?limit=1000&offset=-5");
     expect(body.pagination).toMatchObject({ limit: 100, offset: 0 });
   });
 
@@ -159,7 +159,7 @@ describe("assistants.list_history [4.8]", () => {
   ] as const)(
     "answers 404 RESOURCE_NOT_FOUND in envelope B for an %s assistant [4.8, G18]",
     async (_, who, id) => {
-      const answer = await history(who, id);
+      const answer = await listHistory(who, id);
       expect(answer.status).toBe(404);
       expect(answer.body).toEqual({
         error: { message: expect.any(String), type: "not_found_error", code: "RESOURCE_NOT_FOUND" },
@@ -168,7 +168,7 @@ describe("assistants.list_history [4.8]", () => {
   );
 
   it("answers 401 with its upper-case code in envelope B [4.8, G03]", async () => {
-    const answer = await history(undefined, "asst_helper");
+    const answer = await listHistory(undefined, "asst_helper");
     expect(answer.status).toBe(401);
     expect(answer.body.error).toMatchObject({
       type: "authentication_error",
@@ -183,7 +183,7 @@ describe("state rules of assistants [G18, G31]", () => {
     for (let i = 1; i <= 5; i++) getAssistantRules().patch("asst_new", { name: `New ${i}` });
     getAssistantRules().remove("asst_new");
     expect(getAssistantRules().get("asst_new")).toBeUndefined();
-    const { body } = await history("dan", "asst_new");
+    const { body } = await listHistory("dan", "asst_new");
     const rows = body.audit_logs.map((entry: Entry) => [entry.action, entry.resource_name, entry.user_name]);
     expect(rows).toEqual([
       ["deleted", "New 5", "Ada Osei"],
@@ -191,14 +191,14 @@ describe("state rules of assistants [G18, G31]", () => {
       ["created", "New", "Ben Castro"],
     ]);
     expect(body.audit_logs[1].changes).toEqual([{ field: "name", old_value: "New 4", new_value: "New 5" }]);
-    expect((await history("eve", "asst_new")).status).toBe(404);
+    expect((await listHistory("eve", "asst_new")).status).toBe(404);
   });
 
   it("removing a deleted assistant writes no second deletion [G18]", async () => {
     getAssistantRules().post({ id: "asst_new", name: "New" });
     getAssistantRules().patch("asst_new", { deleted_at: 0 });
     getAssistantRules().remove("asst_new");
-    const { body } = await history("dan", "asst_new");
+    const { body } = await listHistory("dan", "asst_new");
     expect(body.audit_logs.map(({ action }: Entry) => action)).toEqual(["deleted", "created"]);
     const changes = await api.call("ada", "POST", "/v1/organizations/org_acme/dashboard/change-logs", {
       take: 2,
@@ -223,10 +223,10 @@ describe("state rules of assistants [G18, G31]", () => {
   });
 
   it("a restoration is only in the change log, and an empty change in neither [G31]", async () => {
-    const before = (await history("dan", "asst_helper")).body.pagination.total;
+    const before = (await listHistory("dan", "asst_helper")).body.pagination.total;
     getAssistantRules().patch("asst_helper", { deleted_at: null });
     getAssistantRules().patch("asst_helper", {});
-    expect((await history("dan", "asst_helper")).body.pagination.total).toBe(before);
+    expect((await listHistory("dan", "asst_helper")).body.pagination.total).toBe(before);
     const { body } = await api.call("ada", "POST", "/v1/organizations/org_acme/dashboard/change-logs", {});
     expect(body.total_count).toBe(131);
     expect(body.logs[0]).toMatchObject({ action: "restored", resource_id: "asst_helper" });
@@ -234,8 +234,8 @@ describe("state rules of assistants [G18, G31]", () => {
 
   it("silent changes are not recorded [interfaces 4]", async () => {
     getAssistantRules().post({ id: "asst_new" }, { silent: true });
-    expect((await history("dan", "asst_new")).body.pagination.total).toBe(0);
+    expect((await listHistory("dan", "asst_new")).body.pagination.total).toBe(0);
     getAssistantRules().remove("asst_new", { silent: true });
-    expect((await history("dan", "asst_new")).status).toBe(404);
+    expect((await listHistory("dan", "asst_new")).status).toBe(404);
   });
 });

@@ -11,7 +11,7 @@ import {
 } from "../../src/engine/resources/audit-logs/schema.ts";
 import { COLUMNS, exportLog, exportRows, parseCsv, toRows } from "../support/audit-rows.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 const HOUR = 3_600_000;
 
@@ -29,12 +29,12 @@ const write = (name: string, fields: Partial<AuditChange> = {}, actor_id = "usr_
   });
 /** An entry at a given instant, in an organization whose log is empty at first. */
 const makeInitechEntry = (entity_name: string, timestamp: string) =>
-  stateRules(api, "audit_logs").post({
+  getStateRules(api, "audit_logs").post({
     organization_id: "org_initech",
     entity_name,
     timestamp: getWorld().read().toInstant(Date.parse(timestamp)),
   });
-const names = (rows: Record<string, string>[]) => rows.map((row) => row["Entity Name"]);
+const readNames = (rows: Record<string, string>[]) => rows.map((row) => row["Entity Name"]);
 
 describe("audit_logs.export", () => {
   it("streams a CSV with the documented columns, type and file name [4.15, 2.6]", async () => {
@@ -76,7 +76,7 @@ describe("audit_logs.export", () => {
     for (const name of ["one", "two", "three"]) makeInitechEntry(name, EPOCH);
     const stored = [...getWorld().read().index(auditLogs, "by_organization", "org_initech")];
     expect(stored.map(({ id }) => id)).toEqual(stored.map(({ id }) => id).sort());
-    expect(names(await exportRows(api, "", "hana", "org_initech"))).toEqual(
+    expect(readNames(await exportRows(api, "", "hana", "org_initech"))).toEqual(
       stored.map(({ entity_name }) => entity_name),
     );
   });
@@ -106,8 +106,8 @@ describe("audit_logs.export", () => {
     write("Other department", { department_id: "dept_eng", target });
     const all =
       "?entity_type=role&action_type=created&actor_id=usr_cleo&target_id=usr_dan&department_id=dept_ml&from_date=2026-03-15&to_date=2026-03-15&search_term=want";
-    expect(names(await exportRows(api, all))).toEqual(["Wanted"]);
-    expect(names(await exportRows(api, "?department_id=dept_ml&entity_type=role"))).toEqual(["Wanted"]);
+    expect(readNames(await exportRows(api, all))).toEqual(["Wanted"]);
+    expect(readNames(await exportRows(api, "?department_id=dept_ml&entity_type=role"))).toEqual(["Wanted"]);
   });
 
   it("is empty for an unknown action_type, and 422 for an unknown entity_type [G08]", async () => {
@@ -138,7 +138,7 @@ describe("audit_logs.export", () => {
     makeInitechEntry("last of the 10th", "2026-03-10T23:59:59.999Z");
     makeInitechEntry("first of the 11th", "2026-03-11T00:00:00.000Z");
     const listNamesWithin = async (query: string) =>
-      names(await exportRows(api, query, "hana", "org_initech"));
+      readNames(await exportRows(api, query, "hana", "org_initech"));
     expect(await listNamesWithin("?from_date=2026-03-10&to_date=2026-03-10")).toEqual([
       "last of the 10th",
       "first of the 10th",
@@ -164,7 +164,7 @@ describe("audit_logs.export", () => {
     makeInitechEntry("Größe der Türme", EPOCH);
     makeInitechEntry("Other", EPOCH);
     const search = async (term: string) =>
-      names(await exportRows(api, `?search_term=${encodeURIComponent(term)}`, "hana", "org_initech"));
+      readNames(await exportRows(api, `?search_term=${encodeURIComponent(term)}`, "hana", "org_initech"));
     expect(await search("GRÖSSE")).toEqual([]);
     expect(await search("gRÖß")).toEqual(["Größe der Türme"]);
     expect(await search("gro\u0308ß")).toEqual(["Größe der Türme"]);
@@ -193,18 +193,18 @@ describe("audit_logs.export", () => {
     api = await startReference({ settings: { csv_formulas: "escape" } });
     for (const name of ["=1+1", "@here", "plain", "a=b"]) makeInitechEntry(name, EPOCH);
     const rows = await exportRows(api, "", "hana", "org_initech");
-    expect(names(rows).sort()).toEqual(["'=1+1", "'@here", "a=b", "plain"]);
+    expect(readNames(rows).sort()).toEqual(["'=1+1", "'@here", "a=b", "plain"]);
   });
 
   it("is only for owners and admins: the refusals are 404, 403, 403 in this order [4.15, G03]", async () => {
-    const code = async (...request: Parameters<typeof exportLog>) => {
+    const fetchCode = async (...request: Parameters<typeof exportLog>) => {
       const { status, body } = await exportLog(...request);
       return [status, body?.error.code];
     };
-    expect(await code(api, "", "ada", "org_nowhere")).toEqual([404, "ORGANIZATION_NOT_FOUND"]);
-    expect(await code(api, "", "eve")).toEqual([403, "ORGANIZATION_ACCESS_DENIED"]);
-    expect(await code(api, "", "dan")).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
-    expect(await code(api, "", "ben")).toEqual([200, undefined]);
+    expect(await fetchCode(api, "", "ada", "org_nowhere")).toEqual([404, "ORGANIZATION_NOT_FOUND"]);
+    expect(await fetchCode(api, "", "eve")).toEqual([403, "ORGANIZATION_ACCESS_DENIED"]);
+    expect(await fetchCode(api, "", "dan")).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
+    expect(await fetchCode(api, "", "ben")).toEqual([200, undefined]);
   });
 
   it("continues to read the world in which it started [4.15, decision 2]", async () => {
@@ -228,14 +228,14 @@ describe("audit_logs.export", () => {
 
   it("stops reading rows when the client leaves [4.15]", async () => {
     let made = 0;
-    const entries = function* () {
+    const listEntries = function* () {
       for (const entry of getWorld().read().index(auditLogs, "by_organization", "org_globex")) {
         made += 1;
         yield entry;
       }
     };
     const leave = new AbortController();
-    const source = { entries: entries(), matches: undefined, toIso: String, formulas: "keep" as const };
+    const source = { entries: listEntries(), matches: undefined, toIso: String, formulas: "keep" as const };
     for await (const _chunk of writeCsv(source, leave.signal)) if (made > 0) leave.abort();
     expect(made).toBeLessThan(1_000);
   });
@@ -277,7 +277,7 @@ describe("audit_logs.export", () => {
 describe("an audit entry", () => {
   it("names the actor by the current name, also after the actor is deleted [G31]", async () => {
     write("Before");
-    stateRules(api, "users").patch("usr_ben", { name: "Benedict Castro" }, { silent: true });
+    getStateRules(api, "users").patch("usr_ben", { name: "Benedict Castro" }, { silent: true });
     write("After");
     const rows = await exportRows(api, "?actor_id=usr_ben&from_date=2026-03-15T12:00:00Z");
     const actors = Object.fromEntries(rows.map((row) => [row["Entity Name"], row["Actor Name"]]));
@@ -290,7 +290,11 @@ describe("an audit entry", () => {
     ["usr_system", "System"],
   ])("and one of the change log have the same name for %s: %s [G31]", async (id, name) => {
     write("Audited", {}, id);
-    stateRules(api, "audit_logs").post({ entity_name: "Given", organization_id: "org_acme", actor_id: id });
+    getStateRules(api, "audit_logs").post({
+      entity_name: "Given",
+      organization_id: "org_acme",
+      actor_id: id,
+    });
     const rows = await exportRows(api, `?actor_id=${id}&from_date=2026-03-15T12:00:00Z`);
     const actors = new Set(rows.map((row) => row["Actor Name"]));
     expect([...actors]).toEqual([name]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Api, type Caller, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -45,7 +45,7 @@ it("the listed configs are those of the organization in which the key acts [4.10
 });
 
 it("a config that a state call adds is listed first [interfaces 4]", async () => {
-  const { record } = stateRules(api, "auth_configs").post({
+  const { record } = getStateRules(api, "auth_configs").post({
     toolkit: "telescope",
     organization_id: "org_acme",
   });

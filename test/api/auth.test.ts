@@ -157,23 +157,23 @@ describe("access tokens", () => {
     const { access_token } = await fetchTokens();
     const [header, payload, signature] = access_token.split(".") as [string, string, string];
     const claims = decodeJwt(access_token);
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const encodePart = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-    const rsa = `${part({ alg: "RS256", typ: "JWT" })}.${payload}`;
+    const rsa = `${encodePart({ alg: "RS256", typ: "JWT" })}.${payload}`;
     const foreign = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("guess"));
     const secret = getWorld().root.tables.get("_signing_keys")!.get("apikey_ada").secret as string;
-    const hs512 = `${part({ alg: "HS512", typ: "JWT" })}.${payload}`;
+    const hs512 = `${encodePart({ alg: "HS512", typ: "JWT" })}.${payload}`;
     const forgeries = {
-      none: `${part({ alg: "none" })}.${payload}.`,
-      noneWithSignature: `${part({ alg: "none" })}.${payload}.${signature}`,
+      none: `${encodePart({ alg: "none" })}.${payload}.`,
+      noneWithSignature: `${encodePart({ alg: "none" })}.${payload}.${signature}`,
       foreign,
       rsa: `${rsa}.${sign("sha256", Buffer.from(rsa), privateKey).toString("base64url")}`,
       // The right secret with another algorithm: the service accepts only HS256.
       hs512: `${hs512}.${createHmac("sha512", secret).update(hs512).digest("base64url")}`,
-      altered: `${header}.${part({ ...claims, key: "apikey_ben", sub: "usr_ben" })}.${signature}`,
+      altered: `${header}.${encodePart({ ...claims, key: "apikey_ben", sub: "usr_ben" })}.${signature}`,
       cut: access_token.slice(0, -2),
-      noClaims: `${header}.${part({})}.${createHmac("sha256", secret)
-        .update(`${header}.${part({})}`)
+      noClaims: `${header}.${encodePart({})}.${createHmac("sha256", secret)
+        .update(`${header}.${encodePart({})}`)
         .digest("base64url")}`,
       long: `${header}.${"a".repeat(10_000)}.${signature}`,
     };

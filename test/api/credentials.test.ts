@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Caller, EPOCH, KEYS } from "../support/harness.ts";
 import { getDecision, REPARENT, TO_OPS, useReferencePerTest } from "../support/reference-per-test.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 const api = useReferencePerTest();
 const { listConfigs, setRateLimit, restart } = api;
@@ -62,7 +62,7 @@ describe("credentials [section 5]", () => {
   });
 
   it("expire by the sandbox's clock [5]", async () => {
-    stateRules(api, "api_keys").patch("apikey_ada", { expires_at: 1_000 });
+    getStateRules(api, "api_keys").patch("apikey_ada", { expires_at: 1_000 });
     await api.advance(999);
     expect((await listConfigs({}, "ada")).status).toBe(200);
     await api.advance(1);
@@ -70,7 +70,7 @@ describe("credentials [section 5]", () => {
   });
 
   it("of a suspended account work again once it is active [5]", async () => {
-    stateRules(api, "users").patch("usr_finn", { account: "active" });
+    getStateRules(api, "users").patch("usr_finn", { account: "active" });
     expect((await listConfigs({}, "finn")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, type Caller, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -25,11 +25,11 @@ describe("share_links.revoke [4.12]", () => {
     await revoke("cleo");
     expect((await resolve("revenue-board")).status).toBe(404);
     expect((await resolve("revenue-partner")).status).toBe(200);
-    const link = stateRules(api, "share_links").get("slink_board");
+    const link = getStateRules(api, "share_links").get("slink_board");
     expect(link).toMatchObject({ status: "revoked", revoked_at: 0 });
     await api.advance(60_000);
     expect((await revoke("cleo")).status).toBe(204);
-    expect(stateRules(api, "share_links").get("slink_board")).toEqual(link);
+    expect(getStateRules(api, "share_links").get("slink_board")).toEqual(link);
   });
 
   it.each([
@@ -134,14 +134,14 @@ describe("share_links.resolve [G19]", () => {
 
 describe("state rules of dashboards and links [interfaces 4]", () => {
   it("the links of a deleted dashboard are deleted [4.12]", async () => {
-    stateRules(api, "dashboards").remove("dsh_revenue");
+    getStateRules(api, "dashboards").remove("dsh_revenue");
     expect((await resolve("revenue-board")).status).toBe(404);
-    expect(stateRules(api, "share_links").size()).toBe(1);
+    expect(getStateRules(api, "share_links").size()).toBe(1);
     expect((await revoke("cleo")).body.error.code).toBe("DASHBOARD_NOT_FOUND");
   });
 
   it("a new link resolves until its status is revoked, which sets revoked_at [G19]", async () => {
-    const links = stateRules(api, "share_links");
+    const links = getStateRules(api, "share_links");
     const { record } = links.post({ dashboard_id: "dsh_revenue", slug: "fresh-slug" });
     expect((await resolve("fresh-slug")).body.link_id).toBe(record.link_id);
     links.patch(record.link_id, { status: "revoked" });
@@ -155,7 +155,7 @@ describe("state rules of dashboards and links [interfaces 4]", () => {
     [{ slug: "globex-kpis" }, "slug"],
     [{ dashboard_id: "dsh_none" }, "dashboard_id"],
   ])("a link with %j is refused [interfaces 4]", (fields, field) => {
-    expect(() => stateRules(api, "share_links").post(fields)).toThrow(
+    expect(() => getStateRules(api, "share_links").post(fields)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { departments } from "../../src/engine/resources/departments/schema.ts";
 import { exportRows } from "../support/audit-rows.ts";
 import { type Api, type Caller, EPOCH, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -65,27 +65,27 @@ describe("departments.reparent", () => {
   );
 
   it("checks route, organization, membership, role and existence in this order [4.3, G03]", async () => {
-    const code = async (...request: Parameters<typeof reparent>) => {
+    const fetchCode = async (...request: Parameters<typeof reparent>) => {
       const { status, body } = await reparent(...request);
       return [status, body.error.code, body.error.details];
     };
-    expect(await code("ada", "dept_ml", null, "org_nowhere")).toEqual([
+    expect(await fetchCode("ada", "dept_ml", null, "org_nowhere")).toEqual([
       404,
       "ORGANIZATION_NOT_FOUND",
       { organization_id: "org_nowhere" },
     ]);
-    expect(await code("eve", "dept_ml", null)).toEqual([
+    expect(await fetchCode("eve", "dept_ml", null)).toEqual([
       403,
       "ORGANIZATION_ACCESS_DENIED",
       { organization_id: "org_acme" },
     ]);
-    expect((await code("dan", "dept_ml", null)).slice(0, 2)).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
-    expect(await code("ada", "dept_none", null)).toEqual([
+    expect((await fetchCode("dan", "dept_ml", null)).slice(0, 2)).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
+    expect(await fetchCode("ada", "dept_none", null)).toEqual([
       404,
       "RESOURCE_NOT_FOUND",
       { department_id: "dept_none" },
     ]);
-    expect(await code("ada", "dept_globex", null)).toEqual([
+    expect(await fetchCode("ada", "dept_globex", null)).toEqual([
       404,
       "RESOURCE_NOT_FOUND",
       { department_id: "dept_globex" },
@@ -143,7 +143,7 @@ describe("departments.reparent", () => {
   });
 
   it("moves a chain of 10,000 descendants in one change, and back [4.3]", async () => {
-    const rules = stateRules(api, "departments");
+    const rules = getStateRules(api, "departments");
     let above = "dept_archive";
     for (let n = 0; n < 10_000; n++) {
       const id = `dept_chain${n}`;
@@ -209,7 +209,7 @@ describe("the audit entry of a reparent [G31]", () => {
 });
 
 describe("state rules of departments", () => {
-  const rules = () => stateRules(api, "departments");
+  const getDepartmentRules = () => getStateRules(api, "departments");
   const listAudited = async () =>
     (await exportRows(api, "?entity_type=department&from_date=2026-03-15T12:00:00Z")).map((row) => [
       row["Entity Name"],
@@ -218,7 +218,7 @@ describe("state rules of departments", () => {
     ]);
 
   it("add a created department below its parent, with one audit entry by the owner [G31]", async () => {
-    const { record } = rules().post({ name: "Tools", parent_id: "dept_platform" });
+    const { record } = getDepartmentRules().post({ name: "Tools", parent_id: "dept_platform" });
     expect(record).toMatchObject({
       organization_id: "org_acme",
       path: `dept_acme/dept_eng/dept_platform/${record.id}`,
@@ -230,13 +230,13 @@ describe("state rules of departments", () => {
   });
 
   it("take another actor from ?actor=, and write no entry if silent [G31]", async () => {
-    rules().patch("dept_ml", { name: "AI" }, { user_id: "usr_ben" });
-    rules().patch("dept_ml", { name: "Robots" }, { silent: true });
+    getDepartmentRules().patch("dept_ml", { name: "AI" }, { user_id: "usr_ben" });
+    getDepartmentRules().patch("dept_ml", { name: "Robots" }, { silent: true });
     expect(await listAudited()).toEqual([["AI", "updated", "Ben Castro"]]);
   });
 
   it("move the subtree if parent_id changes, with the audit entry of a move [4.3, G31]", async () => {
-    rules().patch("dept_platform", { parent_id: "dept_ops" });
+    getDepartmentRules().patch("dept_platform", { parent_id: "dept_ops" });
     expect(place("dept_infra")).toEqual(["dept_platform", "dept_acme/dept_ops/dept_platform/dept_infra", 3]);
     expect(await listAudited()).toEqual([["Platform", "reparented", "Ada Osei"]]);
   });
@@ -251,14 +251,14 @@ describe("state rules of departments", () => {
     ["organization_id", { organization_id: "org_globex" }, "another organization"],
   ])("refuse %s when a change gives %j (%s) [interfaces 4]", (field, change) => {
     const before = getDepartment("dept_eng");
-    expect(() => rules().patch("dept_eng", change)).toThrow(
+    expect(() => getDepartmentRules().patch("dept_eng", change)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );
     expect(getDepartment("dept_eng")).toEqual(before);
   });
 
   it("delete the descendants of a deleted department, with one audit entry each [interfaces 4]", async () => {
-    rules().remove("dept_eng");
+    getDepartmentRules().remove("dept_eng");
     for (const id of ["dept_eng", "dept_platform", "dept_infra", "dept_ml"])
       expect(getDepartment(id)).toBeUndefined();
     expect(getDepartment("dept_ops")).toBeDefined();

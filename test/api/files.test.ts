@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { storeFiles } from "../../src/engine/resources/vector-stores/schema.ts";
 import { collectEmittedEvents } from "../support/collect-emitted-events.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 import {
   announce,
   createPrivateTempFolder,
@@ -126,7 +126,7 @@ describe("registering a file [4.6]", () => {
 
 describe("files in state calls [G18]", () => {
   it("are complete when created, and emit file.uploaded [G18]", () => {
-    const { record, emitted } = stateRules(api, "files").post({ filename: "plan.md" });
+    const { record, emitted } = getStateRules(api, "files").post({ filename: "plan.md" });
     expect(record).toMatchObject({
       object: "file",
       filename: "plan.md",
@@ -142,13 +142,19 @@ describe("files in state calls [G18]", () => {
         data: expect.objectContaining({ file_id: record.id, filename: "plan.md" }),
       }),
     ]);
-    expect(stateRules(api, "files").post({}, { silent: true }).emitted).toEqual([]);
+    expect(getStateRules(api, "files").post({}, { silent: true }).emitted).toEqual([]);
   });
 
   it("have a name and a type that match [G18]", () => {
-    const { post } = stateRules(api, "files");
-    const type = (filename: string) => post({ filename }).record.mime_type;
-    expect([type("a.png"), type("B.JPG"), type("c.zip"), type("d.unknown"), type("e")]).toEqual([
+    const { post } = getStateRules(api, "files");
+    const inferType = (filename: string) => post({ filename }).record.mime_type;
+    expect([
+      inferType("a.png"),
+      inferType("B.JPG"),
+      inferType("c.zip"),
+      inferType("d.unknown"),
+      inferType("e"),
+    ]).toEqual([
       "image/png",
       "image/jpeg",
       "application/zip",
@@ -164,7 +170,7 @@ describe("files in state calls [G18]", () => {
   });
 
   it("emit file.deleted when deleted, and leave their stores [G25]", () => {
-    const { emitted } = stateRules(api, "files").remove("file_policies");
+    const { emitted } = getStateRules(api, "files").remove("file_policies");
     expect(emitted).toEqual([
       expect.objectContaining({
         event: "file.deleted",
@@ -178,7 +184,7 @@ describe("files in state calls [G18]", () => {
 
   it("cannot be registered again after deletion: 422 gcs_path [G13]", async () => {
     const file = await uploadFile(api, "0123456789");
-    stateRules(api, "files").remove(file.id);
+    getStateRules(api, "files").remove(file.id);
     const { filename, file_size, mime_type, gcs_path } = file;
     const answer = await api.call("dan", "POST", FILES, { filename, file_size, mime_type, gcs_path });
     expectInvalid(answer, "gcs_path", gcs_path);

@@ -164,7 +164,9 @@ describe("provider_b [4.20]", () => {
 
       const scaled = await sharp(image).resize(width, height, { fit: "fill" }).removeAlpha().raw().toBuffer();
       const after = await sharp(answer.bytes).raw().toBuffer();
-      const at = (x: number, y: number) => [...after.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)];
+      const readPixel = (x: number, y: number) => [
+        ...after.subarray((y * width + x) * 3, (y * width + x) * 3 + 3),
+      ];
       const was = (x: number, y: number) => [
         ...scaled.subarray((y * width + x) * 3, (y * width + x) * 3 + 3),
       ];
@@ -173,13 +175,13 @@ describe("provider_b [4.20]", () => {
         [width / 4, height / 2],
         [width / 2 - 60, height - 5],
       ] as const) {
-        expect(at(x, y), `kept at ${x},${y}`).toEqual(was(x, y));
+        expect(readPixel(x, y), `kept at ${x},${y}`).toEqual(was(x, y));
       }
       const right = { left: width / 2 + 80, top: 0, width: width / 2 - 80, height };
       const filled = await measure(answer.bytes, right);
       for (const channel of filled.channels) expect(channel.stdev).toBeGreaterThan(0);
       // The right half of the source is red, but the fill uses only the left half.
-      expect(at(width - 20, 20)[0]).toBeLessThan(was(width - 20, 20)[0]! - 60);
+      expect(readPixel(width - 20, 20)[0]).toBeLessThan(was(width - 20, 20)[0]! - 60);
     },
   );
 

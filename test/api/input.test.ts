@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { KEYS } from "../support/harness.ts";
 import { CONFIGS, REPARENT, TO_OPS, useReferencePerTest } from "../support/reference-per-test.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 const api = useReferencePerTest();
 const { listConfigs, restart } = api;
@@ -97,7 +97,7 @@ describe("a request's input [G08, G09]", () => {
     await restart({ unknown_fields: "reject" });
     const { status, body } = await api.call("ada", "POST", REPARENT, { ...TO_OPS, surprise: 1 });
     expect([status, body.error.details]).toEqual([422, { field: "surprise", value: 1 }]);
-    expect(stateRules(api, "departments").get("dept_ml").parent_id).toBe("dept_eng");
+    expect(getStateRules(api, "departments").get("dept_ml").parent_id).toBe("dept_eng");
   });
 
   it.each([
@@ -137,7 +137,7 @@ describe("hostile requests", () => {
   });
 
   /** Sends raw bytes that no client library would send. */
-  const raw = (text: string) =>
+  const sendRaw = (text: string) =>
     new Promise<string>((resolve, reject) => {
       const { port, hostname } = new URL(api.url);
       let answer = "";
@@ -159,7 +159,7 @@ describe("hostile requests", () => {
     ["a broken header line", `Host: x\r\napi key ${KEYS.ada}\r\n`, 400],
     ["an invalid Host", `Host: <script>\r\napi-key: ${KEYS.ada}\r\n`, 400],
   ])("gets an answer, and the server keeps running: %s [G09]", async (_what, headers, status) => {
-    const answer = await raw(`${head}${headers}\r\n`);
+    const answer = await sendRaw(`${head}${headers}\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect((await listConfigs({}, "ada")).status).toBe(200);
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -8,8 +8,9 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const getInvoiceRules = () => stateRules(api, "invoices");
-const names = ({ emitted }: { emitted: readonly { event: string }[] }) => emitted.map(({ event }) => event);
+const getInvoiceRules = () => getStateRules(api, "invoices");
+const readNames = ({ emitted }: { emitted: readonly { event: string }[] }) =>
+  emitted.map(({ event }) => event);
 
 describe("state calls on invoices [G18, G25]", () => {
   it("emit invoice.created with the invoice and its invoice_id [G25]", () => {
@@ -33,15 +34,18 @@ describe("state calls on invoices [G18, G25]", () => {
 
   it("emit one event for a payment that succeeds or fails, and none if silent [G25]", () => {
     const id = getInvoiceRules().post({}).record.invoice_id;
-    expect(names(getInvoiceRules().patch(id, { status: "failed" }))).toEqual(["invoice.failed"]);
-    expect(names(getInvoiceRules().patch(id, { status: "failed", amount: 1 }))).toEqual([]);
-    expect(names(getInvoiceRules().patch(id, { status: "paid" }))).toEqual(["invoice.paid"]);
-    expect(names(getInvoiceRules().patch(id, { status: "draft" }))).toEqual([]);
-    expect(names(getInvoiceRules().patch(id, { status: "paid" }, { silent: true }))).toEqual([]);
+    expect(readNames(getInvoiceRules().patch(id, { status: "failed" }))).toEqual(["invoice.failed"]);
+    expect(readNames(getInvoiceRules().patch(id, { status: "failed", amount: 1 }))).toEqual([]);
+    expect(readNames(getInvoiceRules().patch(id, { status: "paid" }))).toEqual(["invoice.paid"]);
+    expect(readNames(getInvoiceRules().patch(id, { status: "draft" }))).toEqual([]);
+    expect(readNames(getInvoiceRules().patch(id, { status: "paid" }, { silent: true }))).toEqual([]);
   });
 
   it("emit two events for an invoice that is created as paid [G25]", () => {
-    expect(names(getInvoiceRules().post({ status: "paid" }))).toEqual(["invoice.created", "invoice.paid"]);
+    expect(readNames(getInvoiceRules().post({ status: "paid" }))).toEqual([
+      "invoice.created",
+      "invoice.paid",
+    ]);
   });
 
   it("refuse an unknown organization [interfaces 4]", () => {

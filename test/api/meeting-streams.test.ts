@@ -3,7 +3,7 @@ import type { Reply, StreamBody } from "../../src/engine/contract/reply.ts";
 import type { Services } from "../../src/engine/contract/services.ts";
 import { streamTranscripts } from "../../src/engine/resources/meeting-sessions/streams.ts";
 import { EventStream } from "../support/event-stream.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { type Api, type Caller, startReference } from "../support/harness.ts";
 
 let api: Api;
@@ -174,9 +174,9 @@ describe("meeting streams", () => {
     const before = getWorld()["listeners"].size;
     const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
     await Promise.all(streams.map((stream) => stream.waitForCount(1)));
-    await eventually(() => expect(getWorld()["listeners"].size).toBe(before + 6));
+    await waitUntilPasses(() => expect(getWorld()["listeners"].size).toBe(before + 6));
     for (const stream of streams) stream.close();
-    await eventually(() => expect(getWorld()["listeners"].size).toBe(before));
+    await waitUntilPasses(() => expect(getWorld()["listeners"].size).toBe(before));
     expect((await say({ text: "to nobody" })).status).toBe(201);
   });
 
@@ -201,14 +201,14 @@ describe("meeting streams", () => {
   it.each(["transcripts", "status", "logs"])(
     "the stream %s is 403 for non-members and 404 for unknown sessions [G16]",
     async (name) => {
-      const path = (session: string) => `${SESSIONS}/${session}/${name}/stream`;
-      const foreign = await api.call("dan", "GET", path("mbsess_secret"));
+      const getPath = (session: string) => `${SESSIONS}/${session}/${name}/stream`;
+      const foreign = await api.call("dan", "GET", getPath("mbsess_secret"));
       expect([foreign.status, foreign.body.error.code, foreign.body.error.details]).toEqual([
         403,
         "SESSION_ACCESS_DENIED",
         { session_id: "mbsess_secret" },
       ]);
-      const unknown = await api.call("dan", "GET", path("mbsess_nope"));
+      const unknown = await api.call("dan", "GET", getPath("mbsess_nope"));
       expect([unknown.status, unknown.body.error.code]).toEqual([404, "SESSION_NOT_FOUND"]);
     },
   );

@@ -305,13 +305,15 @@ describe("state calls on meetings", () => {
 
   it("list the documented entries and speakers of the reference world [G16]", async () => {
     const held = await callState("GET", "meeting_transcripts?limit=100");
-    const by = (session: string) =>
+    const filterSession = (session: string) =>
       held.body.items.filter((entry: { session_id: string }) => entry.session_id === session);
     expect(
-      ["mbsess_standup", "mbsess_live", "mbsess_empty", "mbsess_secret"].map((id) => by(id).length),
+      ["mbsess_standup", "mbsess_live", "mbsess_empty", "mbsess_secret"].map(
+        (id) => filterSession(id).length,
+      ),
     ).toEqual([6, 2, 0, 3]);
     const listSpeakers = (session: string) =>
-      [...new Set(by(session).map(({ speaker }: { speaker: string }) => speaker))].sort();
+      [...new Set(filterSession(session).map(({ speaker }: { speaker: string }) => speaker))].sort();
     expect(listSpeakers("mbsess_standup")).toEqual(["Cleo", "Dan"]);
     expect(listSpeakers("mbsess_secret")).toEqual(["Eve"]);
   });

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { type Api, type Caller, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 import { createFileForm } from "../support/upload-setup.ts";
 
 let api: Api;
@@ -14,14 +14,17 @@ afterEach(() => api.close());
 
 const ask = (who: Caller | undefined, body: unknown) => api.call(who, "POST", "/v1/model/response", body);
 const askBen = (inputs: unknown[], model = "atlas-large") => ask("ben", { model, inputs });
-const user = (content: unknown, more: object = {}) => ({ role: "user", content, ...more });
+const makeUserMessage = (content: unknown, more: object = {}) => ({ role: "user", content, ...more });
 const readText = (answer: { body: { output: { content: { text: string }[] }[] } }) =>
   answer.body.output[0]!.content[0]!.text;
 const countTokens = (...texts: string[]) => Math.ceil(Buffer.byteLength(texts.join("")) / 4);
 
 describe("model_responses.create [4.19]", () => {
   it("answers with output, usage and the inputs with ids [4.19, G20]", async () => {
-    const answer = await askBen([{ role: "system", content: "Be brief." }, user("What is the plan?")]);
+    const answer = await askBen([
+      { role: "system", content: "Be brief." },
+      makeUserMessage("What is the plan?"),
+    ]);
     expect(answer.status).toBe(200);
     const text = readText(answer);
     expect(text.length).toBeGreaterThan(10);
@@ -49,9 +52,9 @@ describe("model_responses.create [4.19]", () => {
 
   it("accepts both input forms and content blocks mixed in one request [2.13, G20]", async () => {
     const inputs = [
-      user("Grüezi"),
+      makeUserMessage("Grüezi"),
       { role: "assistant", texts: [{ text: "Hello" }, { text: "there" }] },
-      user([
+      makeUserMessage([
         { type: "text", text: "and " },
         { type: "text", text: "now?" },
       ]),
@@ -64,8 +67,8 @@ describe("model_responses.create [4.19]", () => {
   });
 
   it("keeps the id of an item that was returned before [2.13]", async () => {
-    const first = await askBen([user("Hello")]);
-    const again = await askBen([...first.body.inputs, user("And now?")]);
+    const first = await askBen([makeUserMessage("Hello")]);
+    const again = await askBen([...first.body.inputs, makeUserMessage("And now?")]);
     expect(again.body.inputs[0].id).toBe(first.body.inputs[0].id);
   });
 
@@ -73,7 +76,7 @@ describe("model_responses.create [4.19]", () => {
     const questions = ["What is the plan?", "What is the goal?", "Who decides?"];
     const listAnswers = async () => {
       const texts: string[] = [];
-      for (const question of questions) texts.push(readText(await askBen([user(question)])));
+      for (const question of questions) texts.push(readText(await askBen([makeUserMessage(question)])));
       return texts;
     };
     const first = await listAnswers();
@@ -85,29 +88,41 @@ describe("model_responses.create [4.19]", () => {
   });
 
   it("counts tokens in bytes of UTF-8, and charges nothing for a model without a price [G20]", async () => {
-    const { body } = await askBen([user("日本語のテキスト")], "breeze-chat");
+    const { body } = await askBen([makeUserMessage("日本語のテキスト")], "breeze-chat");
     expect(body.usage.input_tokens).toBe(6);
     expect(body.usage.cost).toBe(0);
   });
 
   it.each([
-    [{ inputs: [user("x")] }, "model", null],
-    [{ model: "", inputs: [user("x")] }, "model", ""],
-    [{ model: 5, inputs: [user("x")] }, "model", 5],
+    [{ inputs: [makeUserMessage("x")] }, "model", null],
+    [{ model: "", inputs: [makeUserMessage("x")] }, "model", ""],
+    [{ model: 5, inputs: [makeUserMessage("x")] }, "model", 5],
     [{ model: "atlas-large" }, "inputs", null],
     [{ model: "atlas-large", inputs: [] }, "inputs", []],
     [{ model: "atlas-large", inputs: "x" }, "inputs", "x"],
     [{ model: "atlas-large", inputs: [{ content: "x" }] }, "inputs[0].role", null],
     [{ model: "atlas-large", inputs: [{}] }, "inputs[0].role", null],
     [{ model: "atlas-large", inputs: [{ role: "tool", content: "x" }] }, "inputs[0].role", "tool"],
-    [{ model: "atlas-large", inputs: [user("x"), { role: "user" }] }, "inputs[1].content", null],
-    [{ model: "atlas-large", inputs: [user(5)] }, "inputs[0].content", 5],
-    [{ model: "atlas-large", inputs: [user([{ type: "text" }])] }, "inputs[0].content[0].text", null],
-    [{ model: "atlas-large", inputs: [user([{ type: "file" }])] }, "inputs[0].content[0].file_id", null],
-    [{ model: "atlas-large", inputs: [user([{ type: "image" }])] }, "inputs[0].content[0].type", "image"],
+    [{ model: "atlas-large", inputs: [makeUserMessage("x"), { role: "user" }] }, "inputs[1].content", null],
+    [{ model: "atlas-large", inputs: [makeUserMessage(5)] }, "inputs[0].content", 5],
+    [
+      { model: "atlas-large", inputs: [makeUserMessage([{ type: "text" }])] },
+      "inputs[0].content[0].text",
+      null,
+    ],
+    [
+      { model: "atlas-large", inputs: [makeUserMessage([{ type: "file" }])] },
+      "inputs[0].content[0].file_id",
+      null,
+    ],
+    [
+      { model: "atlas-large", inputs: [makeUserMessage([{ type: "image" }])] },
+      "inputs[0].content[0].type",
+      "image",
+    ],
     [{ model: "atlas-large", inputs: [{ role: "user", texts: [{}] }] }, "inputs[0].texts[0].text", null],
     [
-      { model: "atlas-large", inputs: [user("x", { files: [{ file_id: "handbook" }] })] },
+      { model: "atlas-large", inputs: [makeUserMessage("x", { files: [{ file_id: "handbook" }] })] },
       "inputs[0].files[0].file_id",
       "handbook",
     ],
@@ -121,7 +136,7 @@ describe("model_responses.create [4.19]", () => {
   it.each(["dune-legacy", "no-such-model"])(
     "refuses the model %s by the operation's own rule [4.19, G20]",
     async (model) => {
-      const answer = await askBen([user("x")], model);
+      const answer = await askBen([makeUserMessage("x")], model);
       expect(answer.status).toBe(422);
       expect(answer.body.error.details).toEqual({ field: "model", value: model });
       expect(answer.headers.get("x-sandbox-decision")).toBe("rule");
@@ -134,18 +149,29 @@ describe("model_responses.create [4.19]", () => {
 });
 
 describe("files of a message [2.13]", () => {
-  const files = (count: number) => Array.from({ length: count }, (_, i) => ({ file_id: `file_none${i}` }));
-  const makeBlocks = (count: number) => files(count).map((file) => ({ type: "file", ...file }));
+  const makeFileBlocks = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ file_id: `file_none${i}` }));
+  const makeBlocks = (count: number) => makeFileBlocks(count).map((file) => ({ type: "file", ...file }));
 
   it.each([
-    ["in files", user("x", { files: files(11) }), "inputs[0].files", "must NOT have more than 10 items"],
+    [
+      "in files",
+      makeUserMessage("x", { files: makeFileBlocks(11) }),
+      "inputs[0].files",
+      "must NOT have more than 10 items",
+    ],
     [
       "in content blocks",
-      user(makeBlocks(11)),
+      makeUserMessage(makeBlocks(11)),
       "inputs[0].content",
       "must NOT have more than 10 items of one kind",
     ],
-    ["in both together", user(makeBlocks(6), { files: files(5) }), "inputs[0].files", "at most 10 files"],
+    [
+      "in both together",
+      makeUserMessage(makeBlocks(6), { files: makeFileBlocks(5) }),
+      "inputs[0].files",
+      "at most 10 files",
+    ],
   ])(
     "are refused before any lookup if there are more than ten %s [2.13, G20]",
     async (_, input, field, why) => {
@@ -158,13 +184,13 @@ describe("files of a message [2.13]", () => {
   );
 
   it("are refused as content that is neither text nor a list [G08]", async () => {
-    const { message } = (await askBen([user(5)])).body.error;
+    const { message } = (await askBen([makeUserMessage(5)])).body.error;
     expect(message).toBe("inputs[0].content must be string or array");
   });
 
   it.each([
-    ["in files", user("x", { files: files(10) })],
-    ["in content blocks", user([{ type: "text", text: "x" }, ...makeBlocks(10)])],
+    ["in files", makeUserMessage("x", { files: makeFileBlocks(10) })],
+    ["in content blocks", makeUserMessage([{ type: "text", text: "x" }, ...makeBlocks(10)])],
   ])("are 404 with the id if unknown (%s), before spending and reply rules [4.19, G20]", async (_, input) => {
     for (const who of ["ben", "ci"] as const) {
       const answer = await ask(who, { model: "no-such-model", inputs: [input] });
@@ -179,22 +205,22 @@ describe("files of a message [2.13]", () => {
 
 describe("the context window", () => {
   it("refuses more input tokens than the model accepts with 422 and their number [G35]", async () => {
-    const fits = await askBen([user("x".repeat(4 * 64_000))], "comet-mini");
+    const fits = await askBen([makeUserMessage("x".repeat(4 * 64_000))], "comet-mini");
     expect(fits.body.usage.input_tokens).toBe(64_000);
     const answer = await askBen(
-      [{ role: "system", content: "y" }, user("x".repeat(4 * 64_000))],
+      [{ role: "system", content: "y" }, makeUserMessage("x".repeat(4 * 64_000))],
       "comet-mini",
     );
     expect(answer.status).toBe(422);
     expect(answer.body.error.details).toEqual({ field: "inputs", value: 64_001 });
     expect(answer.headers.get("x-sandbox-decision")).toBe("rule");
-    expect((await askBen([user("x".repeat(300_000))], "breeze-chat")).status).toBe(200);
+    expect((await askBen([makeUserMessage("x".repeat(300_000))], "breeze-chat")).status).toBe(200);
   });
 
   it("accepts more input tokens if context_window is ignore [G35]", async () => {
     await api.close();
     api = await startReference({ settings: { context_window: "ignore" } });
-    expect((await askBen([user("x".repeat(300_000))], "comet-mini")).status).toBe(200);
+    expect((await askBen([makeUserMessage("x".repeat(300_000))], "comet-mini")).status).toBe(200);
   });
 });
 
@@ -212,31 +238,35 @@ describe("pictures in a message", () => {
       { file_id: await uploadImage("#1030d0", "sea.png") },
       { file_id: await uploadImage("#20a040", "meadow.png") },
     ];
-    const text = readText(await askBen([user("What do you see?", { files })]));
+    const text = readText(await askBen([makeUserMessage("What do you see?", { files })]));
     expect(text).toContain("sea.png is a wide PNG picture of 64 x 40 pixels, mostly blue.");
     expect(text).toContain("meadow.png is a wide PNG picture of 64 x 40 pixels, mostly green.");
   });
 
   it("are described from the seed, always the same, if their bytes are missing [G35]", async () => {
-    const { record } = stateRules(api, "files").post({ filename: "plan.jpg", organization_id: "org_acme" });
-    const see = async () => readText(await askBen([user("Look", { files: [{ file_id: record.id }] })]));
+    const { record } = getStateRules(api, "files").post({
+      filename: "plan.jpg",
+      organization_id: "org_acme",
+    });
+    const see = async () =>
+      readText(await askBen([makeUserMessage("Look", { files: [{ file_id: record.id }] })]));
     const first = await see();
     expect(first).toMatch(/^plan\.jpg is a \w+ JPEG picture of \d+ x \d+ pixels, mostly \w+, \w+ and \w+\.$/);
     expect(await see()).toBe(first);
   });
 
   it("are refused for a model without vision, which is in no list [G35]", async () => {
-    stateRules(api, "models").patch("model_comet-mini", { vision: false });
+    getStateRules(api, "models").patch("model_comet-mini", { vision: false });
     const file_id = await uploadImage("red", "a.png");
     const answer = await askBen(
-      [user("x"), user("Look", { files: [{ file_id: "file_loose" }, { file_id }] })],
+      [makeUserMessage("x"), makeUserMessage("Look", { files: [{ file_id: "file_loose" }, { file_id }] })],
       "comet-mini",
     );
     expect(answer.status).toBe(422);
     expect(answer.body.error.details).toEqual({ field: "inputs[1].files[1].file_id", value: file_id });
     const block = await askBen(
       [
-        user([
+        makeUserMessage([
           { type: "text", text: "x" },
           { type: "file", file_id },
         ]),
@@ -250,10 +280,13 @@ describe("pictures in a message", () => {
 });
 
 describe("the reply to a conversation", () => {
-  const question = user("How do we start?");
+  const question = makeUserMessage("How do we start?");
 
   it("repeats in a second turn what the user said before [G20]", async () => {
-    const earlier = [user("My favourite colour is teal."), { role: "assistant", content: "Noted." }];
+    const earlier = [
+      makeUserMessage("My favourite colour is teal."),
+      { role: "assistant", content: "Noted." },
+    ];
     const first = readText(await askBen([question]));
     const second = readText(await askBen([...earlier, question]));
     expect(first).not.toContain("before");
@@ -265,7 +298,7 @@ describe("the reply to a conversation", () => {
   it("differs by conversation, and is the same for the same conversation [G20]", async () => {
     const replies = new Set<string>();
     for (let n = 0; n < 6; n++) {
-      const earlier = [user(`Turn ${n}`), { role: "assistant", content: "Yes." }];
+      const earlier = [makeUserMessage(`Turn ${n}`), { role: "assistant", content: "Yes." }];
       const text = readText(await askBen([...earlier, question]));
       expect(readText(await askBen([...earlier, question]))).toBe(text);
       replies.add(text);
@@ -274,8 +307,8 @@ describe("the reply to a conversation", () => {
   });
 
   it("repeats the conversation also with a quotation, on one line and shortened [G20]", async () => {
-    const earlier = [user(`${"word ".repeat(30)}\nend`), { role: "assistant", content: "Yes." }];
-    const about = user("How many days of vacation do employees get?", {
+    const earlier = [makeUserMessage(`${"word ".repeat(30)}\nend`), { role: "assistant", content: "Yes." }];
+    const about = makeUserMessage("How many days of vacation do employees get?", {
       files: [{ file_id: "file_handbook" }],
     });
     const text = readText(await askBen([...earlier, about]));
@@ -286,53 +319,57 @@ describe("the reply to a conversation", () => {
 
 describe("the rules for replies", () => {
   it("reply with the first one that matches the last user message, in any case [G20]", async () => {
-    const rules = stateRules(api, "reply_rules");
+    const rules = getStateRules(api, "reply_rules");
     rules.post({ match: { text: "WEATHER" }, reply: "Sunny." });
     rules.post({ match: { text: "weather tomorrow" }, reply: "Never reached." });
     rules.post({ match: { model: "comet-mini" }, reply: "I am small." });
-    expect(readText(await askBen([user("What is the Weather tomorrow?")]))).toBe("Sunny.");
-    expect(readText(await askBen([user("Hello")], "comet-mini"))).toBe("I am small.");
-    const earlier = [user("weather?"), { role: "assistant", content: "weather!" }, user("Thanks")];
+    expect(readText(await askBen([makeUserMessage("What is the Weather tomorrow?")]))).toBe("Sunny.");
+    expect(readText(await askBen([makeUserMessage("Hello")], "comet-mini"))).toBe("I am small.");
+    const earlier = [
+      makeUserMessage("weather?"),
+      { role: "assistant", content: "weather!" },
+      makeUserMessage("Thanks"),
+    ];
     expect(readText(await askBen(earlier))).not.toBe("Sunny.");
     rules.post({ match: { text: "ΣΊΣ" }, reply: "Roll the stone." });
-    expect(readText(await askBen([user("Who is Σίσυφος?")]))).toBe("Roll the stone.");
+    expect(readText(await askBen([makeUserMessage("Who is Σίσυφος?")]))).toBe("Roll the stone.");
   });
 
   it("must match in every condition, and are evaluated in the order of position [G20]", async () => {
-    const rules = stateRules(api, "reply_rules");
+    const rules = getStateRules(api, "reply_rules");
     const { record } = rules.post({ match: {}, reply: "Anything." });
     rules.post({ match: { model: "atlas-large", text: "plan" }, reply: "The plan.", position: 0 });
     rules.patch(record.id, { position: 5 });
-    expect(readText(await askBen([user("the plan")]))).toBe("The plan.");
-    expect(readText(await askBen([user("the plan")], "comet-mini"))).toBe("Anything.");
+    expect(readText(await askBen([makeUserMessage("the plan")]))).toBe("The plan.");
+    expect(readText(await askBen([makeUserMessage("the plan")], "comet-mini"))).toBe("Anything.");
   });
 
   it("give the texts of a sequence in order, and repeat the last one [G20]", async () => {
-    const rules = stateRules(api, "reply_rules");
+    const rules = getStateRules(api, "reply_rules");
     rules.post({ match: { text: "next" }, sequence: ["One.", "Two.", "Three."] });
     const said: string[] = [];
-    for (let n = 0; n < 5; n++) said.push(readText(await askBen([user("next")])));
+    for (let n = 0; n < 5; n++) said.push(readText(await askBen([makeUserMessage("next")])));
     expect(said).toEqual(["One.", "Two.", "Three.", "Three.", "Three."]);
-    expect(readText(await askBen([user("other")]))).not.toBe("Three.");
+    expect(readText(await askBen([makeUserMessage("other")]))).not.toBe("Three.");
   });
 
   it("begin with the first text of a sequence that replaces another [G20]", async () => {
-    const rules = stateRules(api, "reply_rules");
+    const rules = getStateRules(api, "reply_rules");
     const { record } = rules.post({ match: {}, sequence: ["One.", "Two."], delay: "1ms" });
-    await askBen([user("x")]);
+    await askBen([makeUserMessage("x")]);
     rules.patch(record.id, { sequence: ["New.", "Last."] });
-    expect(readText(await askBen([user("x")]))).toBe("New.");
+    expect(readText(await askBen([makeUserMessage("x")]))).toBe("New.");
     rules.patch(record.id, { delay: "2ms" });
-    expect(readText(await askBen([user("x")]))).toBe("Last.");
+    expect(readText(await askBen([makeUserMessage("x")]))).toBe("Last.");
     rules.patch(record.id, { sequence: ["New.", "Then.", "Last."], turn: 1 });
-    expect(readText(await askBen([user("x")]))).toBe("Then.");
+    expect(readText(await askBen([makeUserMessage("x")]))).toBe("Then.");
   });
 
   it("answer an error as the operation would, without a cost [G20]", async () => {
-    const rules = stateRules(api, "reply_rules");
-    const before = stateRules(api, "usage").get("org_acme");
+    const rules = getStateRules(api, "reply_rules");
+    const before = getStateRules(api, "usage").get("org_acme");
     const refusing = rules.post({ match: {}, error: "RATE_LIMIT_EXCEEDED" });
-    const limited = await askBen([user("x")]);
+    const limited = await askBen([makeUserMessage("x")]);
     expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "60"]);
     expect(limited.body.error).toMatchObject({
       code: "RATE_LIMIT_EXCEEDED",
@@ -340,38 +377,42 @@ describe("the rules for replies", () => {
     });
     expect(limited.headers.get("x-ratelimit-remaining")).toBe("0");
     await api.advance(42_500);
-    const later = await askBen([user("x")]);
+    const later = await askBen([makeUserMessage("x")]);
     expect([later.headers.get("retry-after"), later.body.error.details.retry_after_seconds]).toEqual([
       "18",
       18,
     ]);
     rules.patch(refusing.record.id, { error: "RESOURCE_NOT_FOUND" });
-    const missing = await askBen([user("x", { files: [{ file_id: "file_handbook" }] })]);
+    const missing = await askBen([makeUserMessage("x", { files: [{ file_id: "file_handbook" }] })]);
     expect(missing.status).toBe(404);
     expect(missing.body.error.details).toEqual({ file_id: "file_handbook" });
     rules.patch(refusing.record.id, { error: "ORGANIZATION_ACCESS_DENIED" });
-    expect((await askBen([user("x")])).body.error.details).toEqual({ organization_id: "org_acme" });
+    expect((await askBen([makeUserMessage("x")])).body.error.details).toEqual({
+      organization_id: "org_acme",
+    });
     rules.patch(refusing.record.id, { error: "PAYLOAD_TOO_LARGE" });
-    expect((await askBen([user("x")])).body.error.details).toEqual({ limit_bytes: 10 * 1024 * 1024 });
-    expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
+    expect((await askBen([makeUserMessage("x")])).body.error.details).toEqual({
+      limit_bytes: 10 * 1024 * 1024,
+    });
+    expect(getStateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 
   it.each([
     ["ada", { scope: "organization", monthly_limit: 1000, current_usage: 1000 }],
     ["hana", { scope: "organization", monthly_limit: 100, current_usage: 100 }],
   ] as const)("answer a spending error with the limits of %s [G05]", async (who, details) => {
-    stateRules(api, "reply_rules").post({ match: {}, error: "SPENDING_LIMIT_EXCEEDED" });
+    getStateRules(api, "reply_rules").post({ match: {}, error: "SPENDING_LIMIT_EXCEEDED" });
     const refused = await api.call(who, "POST", "/v1/model/response", {
       model: "atlas-large",
-      inputs: [user("x")],
+      inputs: [makeUserMessage("x")],
     });
     expect([refused.status, refused.body.error.details]).toEqual([429, details]);
   });
 
   it("delay the answer in wall clock time [G20]", async () => {
-    stateRules(api, "reply_rules").post({ match: {}, reply: "Late.", delay: "120ms" });
+    getStateRules(api, "reply_rules").post({ match: {}, reply: "Late.", delay: "120ms" });
     const began = performance.now();
-    expect(readText(await askBen([user("x")]))).toBe("Late.");
+    expect(readText(await askBen([makeUserMessage("x")]))).toBe("Late.");
     expect(performance.now() - began).toBeGreaterThanOrEqual(115);
   });
 
@@ -397,10 +438,10 @@ describe("the rules for replies", () => {
       { match: {}, reply: "" },
     ];
     api = await startReference({ fixture: { ...reference, reply_rules } });
-    expect(readText(await askBen([user("Hello")]))).toBe("Hi.");
-    expect(readText(await askBen([user("turn")]))).toBe("First.");
-    expect(readText(await askBen([user("turn")]))).toBe("Second.");
-    const silent = await askBen([user("Bye")]);
+    expect(readText(await askBen([makeUserMessage("Hello")]))).toBe("Hi.");
+    expect(readText(await askBen([makeUserMessage("turn")]))).toBe("First.");
+    expect(readText(await askBen([makeUserMessage("turn")]))).toBe("Second.");
+    const silent = await askBen([makeUserMessage("Bye")]);
     expect(readText(silent)).toBe("");
     expect(silent.body.usage).toMatchObject({ input_tokens: 1, output_tokens: 0, total_tokens: 1 });
   });
@@ -408,8 +449,8 @@ describe("the rules for replies", () => {
 
 describe("spending and tokens [4.19]", () => {
   it("are counted for the organization, the total and the key at once [4.17, G33]", async () => {
-    stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(3_200_004) });
-    const { body } = await askBen([user("y".repeat(799_996))]);
+    getStateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(3_200_004) });
+    const { body } = await askBen([makeUserMessage("y".repeat(799_996))]);
     expect(body.usage).toMatchObject({ total_tokens: 1_000_000, cost: 20 });
     const limits = (await api.call("ben", "GET", "/v1/analytics/usage/limits/org_acme")).body;
     expect(limits.organization_limits.current_usage).toBe(870);
@@ -418,26 +459,26 @@ describe("spending and tokens [4.19]", () => {
   });
 
   it("allow the request that reaches the limit, and refuse the next one [8]", async () => {
-    stateRules(api, "usage").patch("org_acme:apikey_ben", { monthly_limit: 160.000_01 });
-    expect((await askBen([user("Hello")])).status).toBe(200);
-    const refused = await askBen([user("Hello")]);
+    getStateRules(api, "usage").patch("org_acme:apikey_ben", { monthly_limit: 160.000_01 });
+    expect((await askBen([makeUserMessage("Hello")])).status).toBe(200);
+    const refused = await askBen([makeUserMessage("Hello")]);
     expect(refused.status).toBe(429);
     expect(refused.body.error.details).toEqual({ scope: "api_key", monthly_limit: 160, current_usage: 160 });
   });
 
   it("stay the same for a refused request [4.19]", async () => {
-    const before = stateRules(api, "usage").get("org_acme");
-    await askBen([user("x")], "no-such-model");
-    expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
+    const before = getStateRules(api, "usage").get("org_acme");
+    await askBen([makeUserMessage("x")], "no-such-model");
+    expect(getStateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 
   it("show the remaining tokens in the headers, and all of them again in the next window [G07]", async () => {
     const readTokensLeft = ({ headers }: { headers: Headers }) =>
       Number(headers.get("x-ratelimit-remaining-tokens"));
-    const first = await askBen([user("Hello")]);
+    const first = await askBen([makeUserMessage("Hello")]);
     expect(readTokensLeft(first)).toBe(1_000_000 - first.body.usage.total_tokens);
     expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000000");
-    const second = await askBen([user("Hello")]);
+    const second = await askBen([makeUserMessage("Hello")]);
     const spent = first.body.usage.total_tokens + second.body.usage.total_tokens;
     expect(readTokensLeft(second)).toBe(1_000_000 - spent);
     expect(readTokensLeft(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000 - spent);
@@ -447,10 +488,10 @@ describe("spending and tokens [4.19]", () => {
   });
 
   it("stop at 0 for the token budget, which never refuses a request [G07]", async () => {
-    stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(5_000_000) });
-    const over = await askBen([user("Hello")], "breeze-chat");
+    getStateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(5_000_000) });
+    const over = await askBen([makeUserMessage("Hello")], "breeze-chat");
     expect(over.status).toBe(200);
     expect(over.headers.get("x-ratelimit-remaining-tokens")).toBe("0");
-    expect((await askBen([user("Hello")], "breeze-chat")).status).toBe(200);
+    expect((await askBen([makeUserMessage("Hello")], "breeze-chat")).status).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -49,7 +49,7 @@ describe("models.list [G21]", () => {
   });
 
   it("follows changes of order and title [4.18]", async () => {
-    const models = stateRules(api, "models");
+    const models = getStateRules(api, "models");
     models.post({ key: "echo", title: "A small one", order: 20 });
     models.post({ key: "first", order: 3 });
     models.patch("model_dune-legacy", { is_active: true });
@@ -66,7 +66,7 @@ describe("models.list [G21]", () => {
   });
 
   it("orders titles by code points [G39]", async () => {
-    const models = stateRules(api, "models");
+    const models = getStateRules(api, "models");
     const titles = ["\u{1f600} face", "zebra", "Zebra", "\uff21 wide", "\u00c4pfel", "apple"];
     for (const [n, title] of titles.entries()) models.post({ key: `k${n}`, title, order: 1 });
     const { body } = await api.call("dan", "GET", "/v1/models");
@@ -75,7 +75,7 @@ describe("models.list [G21]", () => {
   });
 
   it("never has two models with the same key [interfaces 4]", () => {
-    expect(() => stateRules(api, "models").post({ id: "model_two", key: "comet-mini" })).toThrow(
+    expect(() => getStateRules(api, "models").post({ id: "model_two", key: "comet-mini" })).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field: "key" }) }),
     );
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, type Caller, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -10,7 +10,7 @@ afterEach(() => api.close());
 
 const list = (query = "", collection = "mcoll_focus", who: Caller = "dan", organization = "org_acme") =>
   api.call(who, "GET", `/v1/music/${organization}/collections/${collection}/tracks${query}`);
-const ids = (body: { items: { track_id: string }[] }) => body.items.map(({ track_id }) => track_id);
+const readIds = (body: { items: { track_id: string }[] }) => body.items.map(({ track_id }) => track_id);
 
 describe("music_collections.list_tracks", () => {
   it("has 200 of 450 tracks on the first page, by position [4.4]", async () => {
@@ -31,8 +31,8 @@ describe("music_collections.list_tracks", () => {
   it("has each track on exactly one page [4.4]", async () => {
     const pages = await Promise.all([0, 200, 400, 600].map((offset) => list(`?limit=200&offset=${offset}`)));
     expect(pages.map(({ body }) => body.items.length)).toEqual([200, 200, 50, 0]);
-    const all = ids((await list("?limit=500")).body);
-    expect(pages.flatMap(({ body }) => ids(body))).toEqual(all);
+    const all = readIds((await list("?limit=500")).body);
+    expect(pages.flatMap(({ body }) => readIds(body))).toEqual(all);
     expect(new Set(all).size).toBe(450);
   });
 
@@ -90,7 +90,7 @@ describe("music_collections.list_tracks", () => {
   );
 
   it("refuses a former member, and answers 401 without credentials [4.4]", async () => {
-    stateRules(api, "users").patch("usr_dan", { memberships: {} });
+    getStateRules(api, "users").patch("usr_dan", { memberships: {} });
     expect((await list()).status).toBe(404);
     const path = "/v1/music/org_acme/collections/mcoll_focus/tracks";
     const { status, body } = await api.call(undefined, "GET", path);
@@ -107,38 +107,42 @@ describe("music_collections.list_tracks", () => {
 });
 
 describe("state rules of collections and tracks", () => {
-  const tracks = () => stateRules(api, "tracks");
-  const order = async () => ids((await list("", "mcoll_ada", "ada")).body);
+  const getTrackRules = () => getStateRules(api, "tracks");
+  const order = async () => readIds((await list("", "mcoll_ada", "ada")).body);
 
   it("keep the positions 0, 1, 2 … if a track is inserted, moved or removed [2.3]", async () => {
     const [a, b, c] = (await order()) as [string, string, string];
-    tracks().post({ track_id: "mtrack_new", collection_id: "mcoll_ada", position: 1 });
+    getTrackRules().post({ track_id: "mtrack_new", collection_id: "mcoll_ada", position: 1 });
     expect(await order()).toEqual([a, "mtrack_new", b, c]);
-    tracks().post({ track_id: "mtrack_end", collection_id: "mcoll_ada" });
-    tracks().patch(`mcoll_ada:${a}`, { position: 3 });
+    getTrackRules().post({ track_id: "mtrack_end", collection_id: "mcoll_ada" });
+    getTrackRules().patch(`mcoll_ada:${a}`, { position: 3 });
     expect(await order()).toEqual(["mtrack_new", b, c, a, "mtrack_end"]);
-    tracks().remove(`mcoll_ada:${b}`);
+    getTrackRules().remove(`mcoll_ada:${b}`);
     expect(await order()).toEqual(["mtrack_new", c, a, "mtrack_end"]);
     const { body } = await list("", "mcoll_ada", "ada");
     expect(body.items.map(({ position }: { position: number }) => position)).toEqual([0, 1, 2, 3]);
   });
 
   it("refuse a position after the end and an unknown collection [2.3]", () => {
-    const refused = (field: string) =>
+    const makeRefusal = (field: string) =>
       expect.objectContaining({ details: expect.objectContaining({ field }) });
-    expect(() => tracks().post({ collection_id: "mcoll_ada", position: 4 })).toThrow(refused("position"));
-    expect(() => tracks().patch("mcoll_ada:mtrack_ada_0001", { position: 3 })).toThrow(refused("position"));
-    expect(() => tracks().post({ collection_id: "mcoll_none" })).toThrow(refused("collection_id"));
+    expect(() => getTrackRules().post({ collection_id: "mcoll_ada", position: 4 })).toThrow(
+      makeRefusal("position"),
+    );
+    expect(() => getTrackRules().patch("mcoll_ada:mtrack_ada_0001", { position: 3 })).toThrow(
+      makeRefusal("position"),
+    );
+    expect(() => getTrackRules().post({ collection_id: "mcoll_none" })).toThrow(makeRefusal("collection_id"));
   });
 
   it("allow the same track in several collections [G39]", async () => {
     const [track_id] = (await order()) as [string];
-    const { record } = tracks().post({ track_id, collection_id: "mcoll_empty" });
+    const { record } = getTrackRules().post({ track_id, collection_id: "mcoll_empty" });
     expect(record).toMatchObject({ id: `mcoll_empty:${track_id}`, position: 0 });
-    tracks().remove(`mcoll_ada:${track_id}`);
+    getTrackRules().remove(`mcoll_ada:${track_id}`);
     expect(await order()).not.toContain(track_id);
-    expect(ids((await list("", "mcoll_empty")).body)).toEqual([track_id]);
-    expect(tracks().post({ id: "mcoll_ada:mtrack_named" }).record).toMatchObject({
+    expect(readIds((await list("", "mcoll_empty")).body)).toEqual([track_id]);
+    expect(getTrackRules().post({ id: "mcoll_ada:mtrack_named" }).record).toMatchObject({
       collection_id: "mcoll_ada",
       track_id: "mtrack_named",
       position: 2,
@@ -149,14 +153,14 @@ describe("state rules of collections and tracks", () => {
     ["collection_id", "mcoll_empty"],
     ["track_id", "mtrack_other"],
   ])("refuse to change %s of an entry [G39]", (field, value) => {
-    expect(() => tracks().patch("mcoll_ada:mtrack_ada_0001", { [field]: value })).toThrow(
+    expect(() => getTrackRules().patch("mcoll_ada:mtrack_ada_0001", { [field]: value })).toThrow(
       expect.objectContaining({ details: { field, value } }),
     );
   });
 
   it("delete the tracks of a deleted collection [interfaces 4]", async () => {
-    stateRules(api, "music_collections").remove("mcoll_ada");
+    getStateRules(api, "music_collections").remove("mcoll_ada");
     expect((await list("", "mcoll_ada", "ada")).status).toBe(404);
-    expect(tracks().size()).toBe(450);
+    expect(getTrackRules().size()).toBe(450);
   });
 });

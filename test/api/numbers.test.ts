@@ -205,9 +205,9 @@ describe("bounds of values [G38]", () => {
   const upload = { filename: "a.txt", file_size: 1, mime_type: "text/plain" };
   const UPLOAD_URL = "/v1/organizations/org_acme/files/upload-url";
   const NOTIFICATIONS = "/v1/organizations/org_acme/knowledge/connectors/notifications";
-  const url = (length: number) => `http://127.0.0.1/${"u".repeat(length - "http://127.0.0.1/".length)}`;
+  const makeUrl = (length: number) => `http://127.0.0.1/${"u".repeat(length - "http://127.0.0.1/".length)}`;
   const rule = { type: "email", email: "a@example.com", events: ["connector.job.failed"] };
-  const hook = { url: url(100), events: ["user.created"] };
+  const hook = { url: makeUrl(100), events: ["user.created"] };
 
   it.each([
     [
@@ -217,7 +217,7 @@ describe("bounds of values [G38]", () => {
       { organization_id: `org_${"o".repeat(121)}` },
       "organization_id",
     ],
-    ["a URL", "POST", "/webhooks", { ...hook, url: url(2049) }, "url"],
+    ["a URL", "POST", "/webhooks", { ...hook, url: makeUrl(2049) }, "url"],
     ["a description", "POST", "/webhooks", { ...hook, description: "d".repeat(10_001) }, "description"],
     ["a file name", "POST", UPLOAD_URL, { ...upload, filename: "f".repeat(1025) }, "filename"],
     ["a type", "POST", UPLOAD_URL, { ...upload, mime_type: `text/${"t".repeat(251)}` }, "mime_type"],
@@ -227,7 +227,7 @@ describe("bounds of values [G38]", () => {
       "a rule's URL",
       "POST",
       `${NOTIFICATIONS}/test`,
-      { notification_type: "webhook", url: url(2049) },
+      { notification_type: "webhook", url: makeUrl(2049) },
       "url",
     ],
   ] as const)(
@@ -243,7 +243,7 @@ describe("bounds of values [G38]", () => {
       "a URL and a description",
       "POST",
       "/webhooks",
-      { ...hook, url: url(2048), description: "d".repeat(10_000) },
+      { ...hook, url: makeUrl(2048), description: "d".repeat(10_000) },
       201,
     ],
     ["a file name", "POST", UPLOAD_URL, { ...upload, filename: "f".repeat(1024) }, 200],

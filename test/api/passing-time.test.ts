@@ -28,19 +28,19 @@ const listPendingKinds = async () =>
   (await control("GET", "/clock/pending")).map(({ kind }: { kind: string }) => kind);
 
 describe("transcriptions [G17]", () => {
-  const sentences = (id = "trans_pending", who: Caller = "dan") =>
+  const listSentences = (id = "trans_pending", who: Caller = "dan") =>
     api.call(who, "GET", `/v1/audio/transcribe/${id}/sentences`);
 
   it("complete an hour after the fixture's epoch, with their sentences, if in processing [G17]", async () => {
     await advance(HOUR - 1000);
-    expect((await sentences()).status).toBe(422);
+    expect((await listSentences()).status).toBe(422);
     const ran = await advance(1000);
     expect(ran).toContainEqual({
       at: "2026-03-15T13:00:00.000Z",
       kind: "transcription.step",
       subject: "trans_pending",
     });
-    const { status, body, headers } = await sentences();
+    const { status, body, headers } = await listSentences();
     expect(status).toBe(200);
     expect(headers.get("last-modified")).toBe("Sun, 15 Mar 2026 13:00:00 GMT");
     const { sentences: heard, audio_duration_seconds } = body.data;
@@ -73,9 +73,9 @@ describe("transcriptions [G17]", () => {
     });
     expect(made.status).toBe("processing");
     expect((await advance(10_000)).map(({ subject }) => subject)).toContain("trans_pending");
-    expect((await sentences("trans_new")).status).toBe(422);
+    expect((await listSentences("trans_new")).status).toBe(422);
     await advance(80_000);
-    expect((await sentences("trans_new")).body.data.sentences).toEqual([
+    expect((await listSentences("trans_new")).body.data.sentences).toEqual([
       { text: expect.stringContaining("[PERSON_NAME]"), start: 0, end: 1.5 },
     ]);
   });
@@ -83,7 +83,7 @@ describe("transcriptions [G17]", () => {
   it("keep only existing sentences, and no longer complete if their status changes or they are deleted [G17]", async () => {
     await control("POST", "/state/sentences", { transcription_id: "trans_pending", text: "Only this." });
     await advance(HOUR);
-    expect((await sentences()).body.data.sentences).toMatchObject([{ text: "Only this." }]);
+    expect((await listSentences()).body.data.sentences).toMatchObject([{ text: "Only this." }]);
     await control("PATCH", "/state/transcriptions/trans_pending", { status: "processing" });
     expect(await listPendingKinds()).toContain("transcription.step");
     await control("PATCH", "/state/transcriptions/trans_pending", { status: "failed" });
@@ -98,7 +98,7 @@ describe("transcriptions [G17]", () => {
     async (status) => {
       await control("PATCH", "/state/transcriptions/trans_pending", { status });
       await control("PATCH", "/state/transcriptions/trans_pending", { status: "completed" });
-      const { body } = await sentences();
+      const { body } = await listSentences();
       expect(body.data.sentences.length).toBeGreaterThan(5);
       expect(body.data.sentences.at(-1).end).toBeLessThanOrEqual(body.data.audio_duration_seconds);
     },
@@ -107,11 +107,11 @@ describe("transcriptions [G17]", () => {
   it("have the same lines for the same seed, and again after a restore [G17]", async () => {
     await control("POST", "/snapshots", { name: "before" });
     await advance(HOUR);
-    const first = (await sentences()).body.data;
+    const first = (await listSentences()).body.data;
     await control("POST", "/snapshots/before/restore");
-    expect((await sentences()).status).toBe(422);
+    expect((await listSentences()).status).toBe(422);
     await advance(HOUR);
-    expect((await sentences()).body.data).toEqual(first);
+    expect((await listSentences()).body.data).toEqual(first);
   });
 });
 
@@ -232,7 +232,7 @@ describe("connector jobs [G34]", () => {
   const trigger = (connection_id: string, job_type = "sync") =>
     api.call("dan", "POST", JOBS, { connection_id, job_type });
   const fetchJob = async (id: string) => (await api.call("dan", "GET", `${JOBS}/${id}`)).body;
-  const connection = (id: string, failure_rate: number | null = null) =>
+  const createConnection = (id: string, failure_rate: number | null = null) =>
     control("POST", "/state/connections", { id, organization_id: "org_acme", failure_rate });
   const listOutcomes = async (id: string, count: number) => {
     const ended: string[] = [];
@@ -246,7 +246,7 @@ describe("connector jobs [G34]", () => {
 
   it("keep the records that they synced, and report them, if they fail [G34]", async () => {
     await restart({ connector_failure_rate: 1 });
-    await connection("conn_flaky");
+    await createConnection("conn_flaky");
     await api.call("dan", "PATCH", "/v1/organizations/org_acme/knowledge/connectors/notifications", {
       notifications: [{ type: "email", email: "ops@example.com", events: ["connector.job.failed"] }],
     });
@@ -271,31 +271,31 @@ describe("connector jobs [G34]", () => {
     await restart({ connector_failure_rate: 1 });
     expect(new Set([...(await listOutcomes("conn_wiki", 5))])).toEqual(new Set(["succeeded"]));
     expect((await fetchJob("job_sync_running")).status).toBe("succeeded");
-    await connection("conn_sound", 0);
-    await connection("conn_own", 1);
+    await createConnection("conn_sound", 0);
+    await createConnection("conn_own", 1);
     await changeSettings({ connector_failure_rate: 0 });
     expect(await listOutcomes("conn_sound", 3)).toEqual(["succeeded", "succeeded", "succeeded"]);
     expect(await listOutcomes("conn_own", 3)).toEqual(["failed", "failed", "failed"]);
   });
 
   it("fail one time in twenty by default, dependent on seed and connection only [G34]", async () => {
-    await connection("conn_often");
+    await createConnection("conn_often");
     const first = await listOutcomes("conn_often", 100);
     const failures = first.filter((status) => status === "failed").length;
     expect(failures).toBeGreaterThan(0);
     expect(failures).toBeLessThan(15);
     await control("POST", "/reset");
-    await connection("conn_often");
+    await createConnection("conn_often");
     await trigger("conn_wiki");
     await api.call("dan", "DELETE", "/v1/threads/thread_dan");
     expect(await listOutcomes("conn_often", 40)).toEqual(first.slice(0, 40));
     await control("POST", "/reset", { seed: 2 });
-    await connection("conn_often");
+    await createConnection("conn_often");
     expect(await listOutcomes("conn_often", 100)).not.toEqual(first);
   });
 
   it("count from zero after a reset, and then sync all records since the last one [G34]", async () => {
-    await connection("conn_whole", 0);
+    await createConnection("conn_whole", 0);
     const run = async (type: string) => {
       const { job_id, rows_synced, bytes_synced } = (await trigger("conn_whole", type)).body;
       expect([rows_synced, bytes_synced]).toEqual([0, 0]);
@@ -321,28 +321,28 @@ describe("connector jobs [G34]", () => {
 });
 
 describe("invoicing [G36]", () => {
-  const invoices = async () => (await control("GET", "/state/invoices")).items;
+  const listInvoices = async () => (await control("GET", "/state/invoices")).items;
   const listEvents = async (receiver: string) =>
     (await control("GET", `/receivers/${receiver}/requests`)).items.map(
       ({ headers }: { headers: Record<string, string> }) => headers["x-service-event"],
     );
 
   it("does nothing in any month by default [G36]", async () => {
-    const before = await invoices();
+    const before = await listInvoices();
     await advance(40 * DAY);
-    expect(await invoices()).toEqual(before);
+    expect(await listInvoices()).toEqual(before);
   });
 
   it("creates invoices of organizations with spending at the turn of a month, which are paid three days later [G36]", async () => {
     await restart({ invoicing: "on" });
-    const before = (await invoices()).length;
+    const before = (await listInvoices()).length;
     await advance(16 * DAY);
-    expect(await invoices()).toHaveLength(before);
+    expect(await listInvoices()).toHaveLength(before);
     const ran = await advance(DAY);
     expect(ran.filter(({ kind }) => kind === "invoice")).toEqual([
       { at: "2026-04-01T00:00:00.000Z", kind: "invoice", subject: "2026-03" },
     ]);
-    const written = (await invoices()).filter(
+    const written = (await listInvoices()).filter(
       ({ created_at }: { created_at: string }) => created_at === "2026-04-01T00:00:00.000Z",
     );
     const summarize = (all: { organization_id: string; amount: number; status: string }[]) =>
@@ -358,14 +358,16 @@ describe("invoicing [G36]", () => {
     );
     const ids = new Set(written.map(({ invoice_id }: { invoice_id: string }) => invoice_id));
     expect(
-      summarize((await invoices()).filter(({ invoice_id }: { invoice_id: string }) => ids.has(invoice_id))),
+      summarize(
+        (await listInvoices()).filter(({ invoice_id }: { invoice_id: string }) => ids.has(invoice_id)),
+      ),
     ).toEqual([
       ["org_acme", 850, "paid"],
       ["org_globex", 500, "failed"],
       ["org_hooli", 60, "paid"],
     ]);
     await advance(60 * DAY);
-    expect(await invoices()).toHaveLength(before + 3);
+    expect(await listInvoices()).toHaveLength(before + 3);
     expect(await listPendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
   });
 
@@ -393,7 +395,7 @@ describe("invoicing [G36]", () => {
     const may = { at: "2026-05-01T00:00:00.000Z", kind: "invoice", subject: "2026-04" };
     await control("PATCH", "/state/usage/org_initech", { spent: { "2026-04": 0.001 } });
     expect((await advance(30 * DAY)).filter(({ kind }) => kind === "invoice")[0]).toEqual(may);
-    expect(await invoices()).toContainEqual(
+    expect(await listInvoices()).toContainEqual(
       expect.objectContaining({ organization_id: "org_initech", amount: 0.01, status: "paid" }),
     );
   });
@@ -406,7 +408,7 @@ describe("invoicing [G36]", () => {
     await advance(10 * DAY);
     await changeSettings({ invoicing: "on" });
     // The payment is long due, so it is made at once.
-    const settled = (await invoices())
+    const settled = (await listInvoices())
       .filter(({ created_at }: { created_at: string }) => created_at.startsWith("2026-04"))
       .map(({ status }: { status: string }) => status);
     expect(settled.sort()).toEqual(["failed", "paid", "paid"]);
@@ -415,7 +417,7 @@ describe("invoicing [G36]", () => {
   it("does not pay an invoice again that a state call made a draft [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(20 * DAY);
-    const [{ invoice_id }] = await invoices();
+    const [{ invoice_id }] = await listInvoices();
     await control("PATCH", `/state/invoices/${invoice_id}`, { status: "draft" });
     await changeSettings({ webhook_timeout_seconds: 5 });
     expect(await control("GET", `/state/invoices/${invoice_id}`)).toMatchObject({ status: "draft" });
@@ -424,7 +426,7 @@ describe("invoicing [G36]", () => {
   it("does not complete an object again that a state call completed or deleted [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(17 * DAY);
-    const [one, two] = (await invoices()).filter(
+    const [one, two] = (await listInvoices()).filter(
       ({ status, created_at }: { status: string; created_at: string }) =>
         status === "draft" && created_at.startsWith("2026-04"),
     );

@@ -104,13 +104,13 @@ describe("rate limits [section 8]", () => {
     setRateLimit("org_acme", 3);
     const { body } = await api.call("ada", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };
-    const remaining = async (headers: Record<string, string>) =>
+    const fetchRemaining = async (headers: Record<string, string>) =>
       (await listConfigs(headers)).headers.get("x-ratelimit-remaining");
-    expect(await remaining(bearer)).toBe("1");
-    expect(await remaining({ "api-key": KEYS.ci })).toBe("2");
-    expect(await remaining({ "api-key": KEYS.ada })).toBe("0");
+    expect(await fetchRemaining(bearer)).toBe("1");
+    expect(await fetchRemaining({ "api-key": KEYS.ci })).toBe("2");
+    expect(await fetchRemaining({ "api-key": KEYS.ada })).toBe("0");
     expect((await listConfigs(bearer)).status).toBe(429);
-    expect(await remaining({ "api-key": KEYS.ben })).toBe("2");
+    expect(await fetchRemaining({ "api-key": KEYS.ben })).toBe("2");
   });
 
   it("count requests refused by validation and access, but not those without credentials [G04]", async () => {

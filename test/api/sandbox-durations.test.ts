@@ -22,7 +22,7 @@ async function createSandbox(settings: Partial<Settings>, more: object = {}) {
   expect(made.status, made.text).toBe(201);
   const name: string = made.body.name;
   const control = `/_control/sandboxes/${name}`;
-  const ok = async (method: string, path: string, body?: unknown) => {
+  const callOk = async (method: string, path: string, body?: unknown) => {
     const answer = await api.call(path.startsWith("/v1") ? "dan" : undefined, method, path, body, {
       "x-sandbox": name,
     });
@@ -31,10 +31,10 @@ async function createSandbox(settings: Partial<Settings>, more: object = {}) {
   };
   return {
     name,
-    ok,
-    state: (method: string, path: string, body?: unknown) => ok(method, `${control}/state/${path}`, body),
-    advance: (by: string) => ok("POST", `${control}/clock/advance`, { by }),
-    control: (method: string, path: string, body?: unknown) => ok(method, control + path, body),
+    ok: callOk,
+    state: (method: string, path: string, body?: unknown) => callOk(method, `${control}/state/${path}`, body),
+    advance: (by: string) => callOk("POST", `${control}/clock/advance`, { by }),
+    control: (method: string, path: string, body?: unknown) => callOk(method, control + path, body),
   };
 }
 
@@ -144,14 +144,16 @@ describe("work in progress of a fixture follows the settings", () => {
 
   it("while sandboxes share everything that does not depend on settings [decision 2]", async () => {
     const { sandboxes } = api.understudy;
-    const root = (name: string) => sandboxes.get(name)!.world.root;
+    const getRoot = (name: string) => sandboxes.get(name)!.world.root;
     const first = (await createSandbox({ processing_seconds: 500 })).name;
     const second = (await createSandbox({ processing_seconds: 500, journal_limit: 7 })).name;
     const plain = (await createSandbox({ journal_limit: 7 })).name;
-    expect(root(plain)).toBe(root("default"));
-    expect(root(second).tables.get(storeFiles.name)).toBe(root(first).tables.get(storeFiles.name));
-    expect(root(first).tables.get("departments")).toBe(root("default").tables.get("departments"));
-    expect(root(first).tables.get(storeFiles.name)).not.toBe(root("default").tables.get(storeFiles.name));
+    expect(getRoot(plain)).toBe(getRoot("default"));
+    expect(getRoot(second).tables.get(storeFiles.name)).toBe(getRoot(first).tables.get(storeFiles.name));
+    expect(getRoot(first).tables.get("departments")).toBe(getRoot("default").tables.get("departments"));
+    expect(getRoot(first).tables.get(storeFiles.name)).not.toBe(
+      getRoot("default").tables.get(storeFiles.name),
+    );
   });
 
   it("also after a restart from disk [interfaces 2]", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { files } from "../../src/engine/resources/files/schema.ts";
 import { collectEmittedEvents } from "../support/collect-emitted-events.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import {
   createFileForm,
@@ -72,14 +72,14 @@ describe("simple upload [4.6]", () => {
     const send = (body: string, type: string) =>
       api.call("dan", "POST", `${FILES}/upload`, body, { "content-type": type });
     const multipart = 'multipart/form-data; boundary="x"';
-    const part = (name: string, tail: string) =>
+    const makePart = (name: string, tail: string) =>
       `--x\r\ncontent-disposition: form-data; name="${name}"${tail}`;
     expect((await send("{}", "application/json")).status).toBe(415);
     expectInvalid(await send("whatever", "multipart/form-data"), "body");
     expectInvalid(await send("--y\r\n\r\n--y--", multipart), "body");
-    expectInvalid(await send(part("file", '; filename="a"\r\n\r\nhalf'), multipart), "body");
+    expectInvalid(await send(makePart("file", '; filename="a"\r\n\r\nhalf'), multipart), "body");
     expectInvalid(await upload(new FormData()), "file", null);
-    expectInvalid(await send(`${part("file", "\r\n\r\ntext")}\r\n--x--\r\n`, multipart), "file", "text");
+    expectInvalid(await send(`${makePart("file", "\r\n\r\ntext")}\r\n--x--\r\n`, multipart), "file", "text");
     const twice = createFileForm("a");
     twice.append("file", new Blob(["b"]), "b.txt");
     expectInvalid(await upload(twice), "file", "b.txt");
@@ -93,13 +93,13 @@ describe("simple upload [4.6]", () => {
   });
 
   it("answers 422 to a name or type that a file object cannot have, and accepts the longest name [G13]", async () => {
-    const named = (name: string, type = "text/plain") => upload(createFileForm("x", { name, type }));
+    const uploadNamed = (name: string, type = "text/plain") => upload(createFileForm("x", { name, type }));
     for (const name of ["n".repeat(1024), "😀".repeat(1024)]) {
-      const { status, body } = await named(name);
+      const { status, body } = await uploadNamed(name);
       expect([status, body.filename]).toEqual([201, name]);
     }
     for (const name of ["n".repeat(1025), "😀".repeat(1025), `${"n".repeat(10_000)}.txt`]) {
-      expectInvalid(await named(name), "file", name);
+      expectInvalid(await uploadNamed(name), "file", name);
     }
     for (const type of ["te*t/plain", "te~xt/plain", "text/a%b", `text/${"x".repeat(300)}`]) {
       const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\ncontent-type: ${type}\r\n\r\nx\r\n--x--\r\n`;
@@ -156,7 +156,7 @@ describe("simple upload [4.6]", () => {
         body.subarray(0, sent),
       );
     }
-    await eventually(() => expect(temporary.entries().flatMap(() => temporary.files())).toEqual([]));
+    await waitUntilPasses(() => expect(temporary.entries().flatMap(() => temporary.files())).toEqual([]));
     expect(countFiles()).toBe(before);
     const whole = await fetch(`${api.url}${FILES}/upload`, {
       method: "POST",

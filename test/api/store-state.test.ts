@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const status = (file_id: string, { store = "vs_handbook", who = "dan" as Caller } = {}) =>
+const fetchStatus = (file_id: string, { store = "vs_handbook", who = "dan" as Caller } = {}) =>
   api.call(who, "GET", `${STORES}/${store}/files/${file_id}/status`);
 const callState = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `${STATE}/${path}`, body);
@@ -76,7 +76,7 @@ describe("state calls on stores [interfaces 4]", () => {
       completed_at: "2026-03-15T12:00:00.000Z",
     });
     await api.advance(60_000);
-    expect((await status("file_policies")).body.status).toBe("failed");
+    expect((await fetchStatus("file_policies")).body.status).toBe("failed");
     expect(listFileEvents()).toEqual([]);
   });
 
@@ -88,7 +88,10 @@ describe("state calls on stores [interfaces 4]", () => {
     expect(listFileEvents()).toHaveLength(1);
     await callState("PATCH", "store_files/vs_handbook:file_broken?silent=true", { status: "completed" });
     expect(listFileEvents()).toHaveLength(1);
-    expect((await status("file_broken")).body).toMatchObject({ status: "completed", error_message: null });
+    expect((await fetchStatus("file_broken")).body).toMatchObject({
+      status: "completed",
+      error_message: null,
+    });
   });
 
   it("refuse a PATCH after which a file would be neither complete nor failed with a message [3.1, G11]", async () => {
@@ -121,8 +124,8 @@ describe("state calls on stores [interfaces 4]", () => {
     const moved = await callState("PATCH", row, { progress_percent: 90 });
     expect(moved.body).toMatchObject({ progress_percent: 90, current_step: "embedding" });
     await api.advance(6_000);
-    expect((await status("file_policies")).body.status).toBe("completed");
-    expect((await status("file_handbook")).body.progress_percent).toBe(10);
+    expect((await fetchStatus("file_policies")).body.status).toBe("completed");
+    expect((await fetchStatus("file_handbook")).body.progress_percent).toBe(10);
   });
 
   it("set the progress that a file began with, and fail it there [G11]", async () => {
@@ -143,7 +146,7 @@ describe("state calls on stores [interfaces 4]", () => {
     });
     expect(made.status, made.text).toBe(201);
     expect(made.body).toMatchObject({ id: "vs_empty:file_loose", progress_percent: 33, current_step: null });
-    expect((await status("file_loose", { store: "vs_empty" })).body.error_message).toBeTruthy();
+    expect((await fetchStatus("file_loose", { store: "vs_empty" })).body.error_message).toBeTruthy();
     const twice = await callState("POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" });
     expect(twice.status).toBe(409);
     for (const [field, body] of [
@@ -161,7 +164,7 @@ describe("state calls on stores [interfaces 4]", () => {
     });
     expect(processing.body).toMatchObject({ status: "processing", progress_percent: 0 });
     await api.advance(60_000);
-    expect((await status("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
+    expect((await fetchStatus("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
   });
 
   it("invent a start before a given end [3.1]", async () => {
@@ -208,7 +211,7 @@ describe("state calls on stores [interfaces 4]", () => {
 
   it("delete the files and timers of a deleted store [interfaces 4]", async () => {
     expect((await callState("DELETE", "vector_stores/vs_handbook")).status).toBe(204);
-    expectRefusal(await status("file_policies"), 404, "FILE_NOT_IN_STORE", {});
+    expectRefusal(await fetchStatus("file_policies"), 404, "FILE_NOT_IN_STORE", {});
     const { world } = api.understudy.sandboxes.get("default")!;
     expect(world.read().all(storeFiles).size).toBe(0);
     expect(world.listPending().filter(({ kind }) => kind === "file.step")).toEqual([]);
@@ -216,7 +219,7 @@ describe("state calls on stores [interfaces 4]", () => {
   });
 
   it("write the creation, update and deletion of a store to the audit log, with the user [G31]", async () => {
-    const entries = () =>
+    const listEntries = () =>
       [...api.understudy.sandboxes.get("default")!.world.read().all(auditLogs)].filter(
         ({ timestamp, entity_type }) => timestamp === 0 && entity_type === "vector_store",
       );
@@ -225,7 +228,7 @@ describe("state calls on stores [interfaces 4]", () => {
     await callState("PATCH", `vector_stores/${body.id}`, { name: "All manuals" });
     await callState("DELETE", `vector_stores/${body.id}`);
     await callState("POST", "vector_stores?silent=true", { name: "Quiet" });
-    const found = entries().map(({ action, entity_id, entity_name, actor_id }) => ({
+    const found = listEntries().map(({ action, entity_id, entity_name, actor_id }) => ({
       action,
       entity_id,
       entity_name,

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const status = (file_id: string, { store = "vs_handbook", who = "dan" as Caller } = {}) =>
+const fetchStatus = (file_id: string, { store = "vs_handbook", who = "dan" as Caller } = {}) =>
   api.call(who, "GET", `${STORES}/${store}/files/${file_id}/status`);
 const attach = (file_id: string, { store = "vs_empty", who = "dan" as Caller } = {}) =>
   api.call(who, "POST", `${STORES}/${store}/files`, { file_id });
@@ -29,7 +29,7 @@ function expectRefusal(answer: ApiResponse, code: number, name: string, details:
 
 describe("processing status [4.9]", () => {
   it("is 100 percent without a step for a completed file [4.9, 3.1]", async () => {
-    expect((await status("file_handbook")).body).toEqual({
+    expect((await fetchStatus("file_handbook")).body).toEqual({
       status: "completed",
       progress_percent: 100,
       current_step: null,
@@ -40,7 +40,7 @@ describe("processing status [4.9]", () => {
   });
 
   it("is 45 percent and the step embedding after 27 of 60 seconds [4.9, G11]", async () => {
-    expect((await status("file_policies")).body).toEqual({
+    expect((await fetchStatus("file_policies")).body).toEqual({
       status: "processing",
       progress_percent: 45,
       current_step: "embedding",
@@ -51,7 +51,7 @@ describe("processing status [4.9]", () => {
   });
 
   it("keeps the progress of a failed file and has its message [4.9, G11]", async () => {
-    const { body } = await status("file_broken");
+    const { body } = await fetchStatus("file_broken");
     expect(body).toMatchObject({
       status: "failed",
       current_step: null,
@@ -63,12 +63,12 @@ describe("processing status [4.9]", () => {
 
   it("of a file of the fixture follows the clock and completes to the second [3.1]", async () => {
     await api.advance(32_999);
-    expect((await status("file_policies")).body).toMatchObject({
+    expect((await fetchStatus("file_policies")).body).toMatchObject({
       status: "processing",
       progress_percent: 99,
     });
     await api.advance(1);
-    expect((await status("file_policies")).body).toMatchObject({
+    expect((await fetchStatus("file_policies")).body).toMatchObject({
       status: "completed",
       progress_percent: 100,
       current_step: null,
@@ -82,19 +82,22 @@ describe("processing status [4.9]", () => {
     ["a file that does not exist", "vs_handbook", "file_none"],
     ["a store that does not exist", "vs_none", "file_handbook"],
   ])("is 404 FILE_NOT_IN_STORE for %s [4.9]", async (_what, store, file_id) => {
-    const answer = await status(file_id, { store });
+    const answer = await fetchStatus(file_id, { store });
     expectRefusal(answer, 404, "FILE_NOT_IN_STORE", { file_id, store_id: store });
   });
 
   it("is 422 with the parameter for malformed ids [4.9, G08]", async () => {
-    expectRefusal(await status("handbook"), 422, "INVALID_INPUT", { field: "file_id", value: "handbook" });
-    expectRefusal(await status("file_handbook", { store: "handbook" }), 422, "INVALID_INPUT", {
+    expectRefusal(await fetchStatus("handbook"), 422, "INVALID_INPUT", {
+      field: "file_id",
+      value: "handbook",
+    });
+    expectRefusal(await fetchStatus("file_handbook", { store: "handbook" }), 422, "INVALID_INPUT", {
       field: "store_id",
     });
   });
 
   it("is refused to a non-member, and 404 for a store of another organization [G03]", async () => {
-    expectRefusal(await status("file_handbook", { who: "eve" }), 403, "ORGANIZATION_ACCESS_DENIED", {});
+    expectRefusal(await fetchStatus("file_handbook", { who: "eve" }), 403, "ORGANIZATION_ACCESS_DENIED", {});
     const path = "/v1/organizations/org_initech/stores/vs_handbook/files/file_handbook/status";
     expectRefusal(await api.call("ada", "GET", path), 404, "FILE_NOT_IN_STORE", {});
   });
@@ -115,7 +118,7 @@ describe("attaching a file [G12]", () => {
     const seen: unknown[] = [];
     for (const step of [8_999, 1, 14_999, 1, 35_999, 1]) {
       await api.advance(step);
-      const { body } = await status("file_loose", { store: "vs_empty" });
+      const { body } = await fetchStatus("file_loose", { store: "vs_empty" });
       seen.push([body.status, body.progress_percent, body.current_step]);
     }
     expect(seen).toEqual([
@@ -149,7 +152,7 @@ describe("attaching a file [G12]", () => {
       "2026-03-15T12:00:24.000Z",
       "2026-03-15T12:01:00.000Z",
     ]);
-    expect((await status("file_loose", { store: "vs_empty" })).body.completed_at).toBe(
+    expect((await fetchStatus("file_loose", { store: "vs_empty" })).body.completed_at).toBe(
       "2026-03-15T12:01:00.000Z",
     );
     expect(world.listPending()).toEqual([]);
@@ -161,10 +164,10 @@ describe("attaching a file [G12]", () => {
     const steps = [];
     for (let n = 0; n < 3; n += 1) {
       await world.runEarly("file.step", "file_loose");
-      steps.push((await status("file_loose", { store: "vs_empty" })).body.current_step);
+      steps.push((await fetchStatus("file_loose", { store: "vs_empty" })).body.current_step);
     }
     expect(steps).toEqual(["chunking", "embedding", null]);
-    expect((await status("file_loose", { store: "vs_empty" })).body).toMatchObject({
+    expect((await fetchStatus("file_loose", { store: "vs_empty" })).body).toMatchObject({
       status: "completed",
       completed_at: "2026-03-15T12:00:00.000Z",
     });
@@ -191,7 +194,7 @@ describe("attaching a file [G12]", () => {
   it("fails for an unsupported type at the end of parsing, without an event [G11]", async () => {
     expect((await attach("file_broken")).status).toBe(202);
     await api.advance(9_000);
-    expect((await status("file_broken", { store: "vs_empty" })).body).toEqual({
+    expect((await fetchStatus("file_broken", { store: "vs_empty" })).body).toEqual({
       status: "failed",
       progress_percent: 15,
       current_step: null,
@@ -258,9 +261,9 @@ describe("attaching a file [G12]", () => {
       expect((await attach(body.id)).status).toBe(202);
       const end = { 15: 9_000, 40: 24_000, 99: 60_000 }[progress_percent];
       await api.advance(end - 1);
-      expect((await status(body.id, { store: "vs_empty" })).body.status).toBe("processing");
+      expect((await fetchStatus(body.id, { store: "vs_empty" })).body.status).toBe("processing");
       await api.advance(1);
-      expect((await status(body.id, { store: "vs_empty" })).body).toMatchObject({
+      expect((await fetchStatus(body.id, { store: "vs_empty" })).body).toMatchObject({
         status: "failed",
         progress_percent,
         current_step: null,
@@ -280,7 +283,7 @@ describe("attaching a file [G12]", () => {
     const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
     await attach(body.id);
     await api.advance(60_000);
-    expect((await status(body.id, { store: "vs_empty" })).body.status).toBe("completed");
+    expect((await fetchStatus(body.id, { store: "vs_empty" })).body.status).toBe("completed");
   });
 
   it("processes one file separately in two stores [G11]", async () => {
@@ -288,10 +291,10 @@ describe("attaching a file [G12]", () => {
     await api.advance(20_000);
     await attach("file_loose", { store: "vs_handbook" });
     await api.advance(40_000);
-    expect((await status("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
-    expect((await status("file_loose")).body.progress_percent).toBe(66);
+    expect((await fetchStatus("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
+    expect((await fetchStatus("file_loose")).body.progress_percent).toBe(66);
     await api.advance(20_000);
-    expect((await status("file_loose")).body.status).toBe("completed");
+    expect((await fetchStatus("file_loose")).body.status).toBe("completed");
   });
 
   it.each([
@@ -304,18 +307,18 @@ describe("attaching a file [G12]", () => {
       api.understudy.sandboxes.get("default")!.configure({ processing_seconds });
       await attach("file_loose");
       await api.advance(after);
-      expect((await status("file_loose", { store: "vs_empty" })).body.progress_percent).toBe(percent);
+      expect((await fetchStatus("file_loose", { store: "vs_empty" })).body.progress_percent).toBe(percent);
       // A change of the setting applies only to later files.
       api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 1 });
       await api.advance(processing_seconds * 1000 - after);
-      expect((await status("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
+      expect((await fetchStatus("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
     },
   );
 
   it("is complete at the next request on a frozen clock if it takes 0 seconds [G11]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 0 });
     expect((await attach("file_loose")).body.status).toBe("processing");
-    expect((await status("file_loose", { store: "vs_empty" })).body).toMatchObject({
+    expect((await fetchStatus("file_loose", { store: "vs_empty" })).body).toMatchObject({
       status: "completed",
       completed_at: "2026-03-15T12:00:00.000Z",
     });
@@ -341,6 +344,6 @@ describe("attaching a file [G12]", () => {
     const file = await uploadFile(api, "Hello, store.");
     await attach(file.id);
     await api.advance(60_000);
-    expect((await status(file.id, { store: "vs_empty" })).body.status).toBe("completed");
+    expect((await fetchStatus(file.id, { store: "vs_empty" })).body.status).toBe("completed");
   });
 });

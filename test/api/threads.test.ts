@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, type Caller, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -9,8 +9,8 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const remove = (who: Caller | undefined, id: string) => api.call(who, "DELETE", `/v1/threads/${id}`);
-const getThreadRules = () => stateRules(api, "threads");
-const getMessageRules = () => stateRules(api, "messages");
+const getThreadRules = () => getStateRules(api, "threads");
+const getMessageRules = () => getStateRules(api, "messages");
 
 describe("threads.delete [4.7]", () => {
   it.each(["dan", "ada", "ben"] as const)(
@@ -149,7 +149,7 @@ describe("state rules of threads and messages [G18]", () => {
     ["threads", { owner_id: "usr_none" }, "owner_id"],
     ["messages", { thread_id: "thread_none" }, "thread_id"],
   ] as const)("refuse a call on %s with %j [interfaces 4]", (collection, fields, field) => {
-    expect(() => stateRules(api, collection).post(fields)).toThrow(
+    expect(() => getStateRules(api, collection).post(fields)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );
   });

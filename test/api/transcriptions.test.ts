@@ -283,10 +283,10 @@ describe.each(FORMATS)("%s", (format) => {
   it("follows If-None-Match if both conditions are sent [G39]", async () => {
     const { headers } = await get("trans_short", format);
     const [etag, modified] = [headers.get("etag")!, headers.get("last-modified")!];
-    const asked = async (tag: string, since: string) =>
+    const fetchConditionally = async (tag: string, since: string) =>
       (await get("trans_short", format, { "if-none-match": tag, "if-modified-since": since })).status;
-    expect(await asked('"other"', modified)).toBe(200);
-    expect(await asked(etag, "Thu, 01 Jan 1970 00:00:00 GMT")).toBe(304);
+    expect(await fetchConditionally('"other"', modified)).toBe(200);
+    expect(await fetchConditionally(etag, "Thu, 01 Jan 1970 00:00:00 GMT")).toBe(304);
   });
 
   it("changes its entity tag if and only if the content changes [4.11]", async () => {

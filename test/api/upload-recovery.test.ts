@@ -2,14 +2,14 @@ import { request } from "node:http";
 import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { crc32c, formatCrc32c } from "../../src/engine/crc32c.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import {
   announce,
   createPrivateTempFolder,
   expectInvalid,
   MB,
-  noise,
+  makeNoise,
   probe,
   put,
   sendAndDisconnect,
@@ -31,12 +31,12 @@ afterEach(async () => {
 
 describe("an upload over a broken connection [G13]", () => {
   it("keeps the bytes before the break, at any byte [G13]", async () => {
-    const content = noise(40);
+    const content = makeNoise(40);
     const { upload_url } = await announce(api, { file_size: 40 });
     for (let held = 0; held < 40; held += 5) {
       const headers = { "content-length": 40 - held, "content-range": `bytes ${held}-39/40` };
-      const arrived = () =>
-        eventually(async () => {
+      const waitForBytes = () =>
+        waitUntilPasses(async () => {
           expect((await probe(upload_url)).range).toBe(held + 5 < 40 ? `bytes=0-${held + 4}` : null);
         });
       // A busy server may not yet have read the last bytes when its client disconnects.
@@ -44,9 +44,9 @@ describe("an upload over a broken connection [G13]", () => {
         upload_url,
         { method: "PUT", headers },
         content.subarray(held, held + 5),
-        arrived,
+        waitForBytes,
       );
-      await arrived();
+      await waitForBytes();
     }
     expect((await probe(upload_url)).status).toBe(200);
     expect(temporary.bytes().equals(content)).toBe(true);
@@ -59,13 +59,13 @@ describe("an upload over a broken connection [G13]", () => {
     const sender = request(upload_url, { method: "PUT", headers: { "transfer-encoding": "chunked" } });
     sender.on("error", () => {});
     sender.write("0123456789");
-    await eventually(async () =>
+    await waitUntilPasses(async () =>
       expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-9" }),
     );
     expectInvalid(await register(), "gcs_path");
     // The client disconnects without ending the body. All bytes have arrived, so the upload needs no resumption.
     sender.destroy();
-    await eventually(async () => expect((await probe(upload_url)).status).toBe(200));
+    await waitUntilPasses(async () => expect((await probe(upload_url)).status).toBe(200));
     expect((await register()).status).toBe(201);
   });
 
@@ -79,7 +79,7 @@ describe("an upload over a broken connection [G13]", () => {
       );
       sender.on("error", reject);
       sender.write("0123456789");
-      void eventually(async () => expect((await probe(upload_url)).range).toBe("bytes=0-9")).then(
+      void waitUntilPasses(async () => expect((await probe(upload_url)).range).toBe("bytes=0-9")).then(
         () => sender.end("and more"),
         reject,
       );
@@ -89,7 +89,7 @@ describe("an upload over a broken connection [G13]", () => {
   });
 
   it("succeeds for many concurrent PUTs of the same bytes [G13]", async () => {
-    const content = noise(3 * MB);
+    const content = makeNoise(3 * MB);
     const { upload_url } = await announce(api, { file_size: content.length });
     const answers = await Promise.all(Array.from({ length: 6 }, () => put(upload_url, content)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
@@ -106,18 +106,20 @@ describe("an upload over a broken connection [G13]", () => {
           (response) => resolve(response.resume().statusCode!),
         );
         req.on("error", reject);
-        req.write(noise(MB));
+        req.write(makeNoise(MB));
         void (async () => {
-          await eventually(async () => expect((await probe(upload_url)).range).toBe(`bytes=0-${MB - 1}`));
+          await waitUntilPasses(async () =>
+            expect((await probe(upload_url)).range).toBe(`bytes=0-${MB - 1}`),
+          );
           if (end === "cancel") await fetch(upload_url, { method: "DELETE" });
           else if (end === "organization")
             await api.call(undefined, "DELETE", "/_control/sandboxes/default/state/organizations/org_acme");
           else api.understudy.sandboxes.get("default")!.reset();
-          req.end(noise(MB));
+          req.end(makeNoise(MB));
         })();
       });
       expect(await status, end).toBe(404);
-      await eventually(() => expect(temporary.files()).toEqual([]));
+      await waitUntilPasses(() => expect(temporary.files()).toEqual([]));
     }
   });
 
@@ -132,20 +134,20 @@ describe("an upload over a broken connection [G13]", () => {
       req.write(
         '--cut\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\n',
       );
-      req.write(noise(MB));
+      req.write(makeNoise(MB));
       void (async () => {
-        await eventually(() => expect(temporary.files()).not.toEqual([]));
+        await waitUntilPasses(() => expect(temporary.files()).not.toEqual([]));
         await api.call(undefined, "DELETE", "/_control/sandboxes/default/state/organizations/org_acme");
         req.end("\r\n--cut--\r\n");
       })();
     });
     expect(await status).toBe(404);
-    await eventually(() => expect(temporary.files()).toEqual([]));
+    await waitUntilPasses(() => expect(temporary.files()).toEqual([]));
   });
 
   it("gets a refusal while its client is still sending [G13]", async () => {
     for (let i = 0; i < 5; i++) {
-      const answer = await put(`${api.url}/upload/storage/v1/b/uploads/o?upload_id=none`, noise(20 * MB));
+      const answer = await put(`${api.url}/upload/storage/v1/b/uploads/o?upload_id=none`, makeNoise(20 * MB));
       expect(answer.status).toBe(404);
     }
   });
@@ -198,7 +200,7 @@ describe("the official client [4.6]", () => {
   }
 
   it("resumes 20 MB in chunks after a broken connection [4.6]", async () => {
-    const content = noise(20 * MB);
+    const content = makeNoise(20 * MB);
     const relay = await startCuttingRelay(api.url, 11 * MB);
     const uri = await requestUploadUrl(relay.url, content.length);
     const checksum = await send(makeStorage(relay.url, true), uri, content, 4 * MB);
@@ -209,12 +211,12 @@ describe("the official client [4.6]", () => {
   });
 
   it("leaves 20 MB that failed in one request to another client, which resumes them [4.6]", async () => {
-    const content = noise(20 * MB);
+    const content = makeNoise(20 * MB);
     const relay = await startCuttingRelay(api.url, 7 * MB);
     const uri = await requestUploadUrl(relay.url, content.length);
     await expect(send(makeStorage(relay.url, false), uri, content)).rejects.toThrow();
     expect(relay.cuts()).toBe(1);
-    await eventually(async () => {
+    await waitUntilPasses(async () => {
       const { range } = await probe(uri);
       expect(Number(/^bytes=0-(\d+)$/.exec(range ?? "")?.[1])).toBeGreaterThan(6 * MB);
     });

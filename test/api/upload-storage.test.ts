@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { crc32c, formatCrc32c } from "../../src/engine/crc32c.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { announce, chunk, createPrivateTempFolder, MB, noise, probe, put } from "../support/upload-setup.ts";
+import {
+  announce,
+  chunk,
+  createPrivateTempFolder,
+  MB,
+  makeNoise,
+  probe,
+  put,
+} from "../support/upload-setup.ts";
 
 let api: Api;
 let temporary: ReturnType<typeof createPrivateTempFolder>;
@@ -73,7 +81,7 @@ describe("half-finished uploads [interfaces 4]", () => {
 
   it("start again if they are too large for the document of a snapshot [4.6]", async () => {
     const { upload_url } = await announce(api, { file_size: 40 * MB });
-    await chunk(upload_url, noise(33 * MB), 0, 40 * MB);
+    await chunk(upload_url, makeNoise(33 * MB), 0, 40 * MB);
     const keeper = api.understudy.sandboxes.blobs!;
     const value = getSandbox().toValue();
     const document = (await keeper.encode(value.blobs)) as { uploads: object; left_out: string[] };
@@ -101,15 +109,15 @@ describe("half-finished uploads [interfaces 4]", () => {
 });
 
 describe("the sandbox's share of the disk", () => {
-  const small = () =>
+  const startWithSmallLimit = () =>
     startReference({ shared: { token: "a-token-of-tests", limits: { upload_bytes: 1000 } } });
 
   it("refuses an upload that exceeds it with 413 [4.6]", async () => {
-    const bounded = await small();
+    const bounded = await startWithSmallLimit();
     const first = await announce(bounded, { file_size: 700 });
-    expect((await put(first.upload_url, noise(700))).status).toBe(200);
+    expect((await put(first.upload_url, makeNoise(700))).status).toBe(200);
     const second = await announce(bounded, { file_size: 400 });
-    const refused = await put(second.upload_url, noise(400));
+    const refused = await put(second.upload_url, makeNoise(400));
     expect(refused.status).toBe(413);
     expect(refused.body.error).toMatchObject({
       code: "PAYLOAD_TOO_LARGE",
@@ -123,7 +131,7 @@ describe("the sandbox's share of the disk", () => {
     // After the registration the bytes are no longer needed, so there is room again.
     const { announced, gcs_path } = first;
     await bounded.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
-    expect((await put(second.upload_url, noise(400))).status).toBe(200);
+    expect((await put(second.upload_url, makeNoise(400))).status).toBe(200);
     await bounded.close();
   });
 
@@ -158,12 +166,12 @@ describe("the sandbox's share of the disk", () => {
   });
 
   it("counts the bytes of imported snapshots, and shared ones only once [interfaces 7]", async () => {
-    const bounded = await small();
+    const bounded = await startWithSmallLimit();
     const snapshots = "/_control/sandboxes/default/snapshots";
     const control = (method: string, path: string, body?: unknown) =>
       bounded.call(undefined, method, snapshots + path, body, { authorization: "Bearer a-token-of-tests" });
     const { upload_url } = await announce(bounded, { file_size: 900 });
-    await chunk(upload_url, noise(400), 0, 900);
+    await chunk(upload_url, makeNoise(400), 0, 900);
     for (const name of ["a", "b"]) expect((await control("POST", "", { name })).status).toBe(201);
     const { body: document } = await control("GET", "/a");
     expect((await control("PUT", "/up", document)).status).toBe(201);
@@ -177,19 +185,20 @@ describe("the sandbox's share of the disk", () => {
   });
 
   it("counts the bytes of a fork for the fork [4.6]", async () => {
-    const bounded = await small();
+    const bounded = await startWithSmallLimit();
     const { sandboxes } = bounded.understudy;
     const { upload_url } = await announce(bounded, { file_size: 900 });
-    await chunk(upload_url, noise(600), 0, 900);
+    await chunk(upload_url, makeNoise(600), 0, 900);
     sandboxes.fork(sandboxes.get("default")!, "twin");
     const inTwin = await bounded.call("dan", "POST", "/_s/twin/v1/organizations/org_acme/files/upload-url", {
       filename: "b.bin",
       file_size: 500,
       mime_type: "application/octet-stream",
     });
-    expect((await put(inTwin.body.upload_url, noise(500))).status).toBe(413);
+    expect((await put(inTwin.body.upload_url, makeNoise(500))).status).toBe(413);
     expect(
-      (await chunk(upload_url.replace(bounded.url, `${bounded.url}/_s/twin`), noise(300), 600, 900)).status,
+      (await chunk(upload_url.replace(bounded.url, `${bounded.url}/_s/twin`), makeNoise(300), 600, 900))
+        .status,
     ).toBe(200);
     await bounded.close();
   });

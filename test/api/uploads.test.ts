@@ -121,17 +121,17 @@ describe("the resumable protocol [G13]", () => {
   it("answers 422 to a probe with another total than announced [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "0123", 0, 10);
-    const refused = async (total: number) => {
+    const probeRefused = async (total: number) => {
       const { status, body } = await probe(upload_url, total);
       expect([status, body.error.details]).toEqual([
         422,
         { field: "Content-Range", value: `bytes */${total}` },
       ]);
     };
-    for (const total of [0, 4, 9, 11, 99]) await refused(total);
+    for (const total of [0, 4, 9, 11, 99]) await probeRefused(total);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-3" });
     await chunk(upload_url, "456789", 4, 10);
-    await refused(11);
+    await probeRefused(11);
   });
 
   it("stores a repeated or overlapping chunk once [G13]", async () => {

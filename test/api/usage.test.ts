@@ -4,7 +4,7 @@ import { API } from "../../src/engine/resources/index.ts";
 import { usageStateRules } from "../../src/engine/resources/usage/operations.ts";
 import { recordSpending } from "../../src/engine/resources/usage/spending.ts";
 import { type Api, type Caller, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -48,18 +48,18 @@ describe("usage.retrieve_limits [4.17]", () => {
         status: "ok",
       },
       api_key_limits: [
-        key("apikey_ada", "Ada laptop", [200, 150, 75, "ok"]),
-        key("apikey_ben", "Ben laptop", [200, 160, 80, "warning"]),
-        key("apikey_ci", "CI pipeline", [100, 100, 100, "exceeded"]),
-        key("apikey_cleo", "Cleo reports", [null, 10, null, "no_limit"]),
+        makeKey("apikey_ada", "Ada laptop", [200, 150, 75, "ok"]),
+        makeKey("apikey_ben", "Ben laptop", [200, 160, 80, "warning"]),
+        makeKey("apikey_ci", "CI pipeline", [100, 100, 100, "exceeded"]),
+        makeKey("apikey_cleo", "Cleo reports", [null, 10, null, "no_limit"]),
       ],
       summary: { total_keys: 4, keys_with_limits: 3, keys_exceeded: 1, overall_status: "exceeded" },
     });
   });
 
   it("counts every key of a kind in the summary [4.17, G33]", async () => {
-    stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 100 });
-    stateRules(api, "usage").patch("org_acme:apikey_cleo", { monthly_limit: 1 });
+    getStateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 100 });
+    getStateRules(api, "usage").patch("org_acme:apikey_cleo", { monthly_limit: 1 });
     expect((await fetchLimits("dan")).body.summary).toEqual({
       total_keys: 4,
       keys_with_limits: 4,
@@ -71,7 +71,7 @@ describe("usage.retrieve_limits [4.17]", () => {
   describe("for a key that was deleted [4.17, G33]", () => {
     const control = (method: string, path: string, body?: object) =>
       api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
-    const entry = async (id: string, query = "") =>
+    const fetchEntry = async (id: string, query = "") =>
       (await fetchLimits("dan", "org_acme", query)).body.api_key_limits.find(
         ({ api_key_id }: { api_key_id: string }) => api_key_id === id,
       );
@@ -80,7 +80,7 @@ describe("usage.retrieve_limits [4.17]", () => {
       const before = (await fetchLimits("dan")).body;
       await control("PATCH", "api_keys/apikey_ci", { name: "Old pipeline" });
       expect((await control("DELETE", "api_keys/apikey_ci")).status).toBe(204);
-      expect(await entry("apikey_ci")).toEqual({
+      expect(await fetchEntry("apikey_ci")).toEqual({
         api_key_id: "apikey_ci",
         api_key_name: "Old pipeline",
         monthly_limit: null,
@@ -98,11 +98,11 @@ describe("usage.retrieve_limits [4.17]", () => {
         keys_with_limits: before.summary.keys_with_limits - 1,
         keys_exceeded: before.summary.keys_exceeded - 1,
       });
-      expect(await entry("apikey_ci", "?month=1&year=2026")).toBeUndefined();
+      expect(await fetchEntry("apikey_ci", "?month=1&year=2026")).toBeUndefined();
       expect((await control("PATCH", "usage/org_acme:apikey_ci", { spent: { "2026-03": 40 } })).status).toBe(
         200,
       );
-      expect(await entry("apikey_ci")).toMatchObject({ current_usage: 40 });
+      expect(await fetchEntry("apikey_ci")).toMatchObject({ current_usage: 40 });
     });
 
     it("also has it if it spent by requests, or if its user was deleted [4.17, G33]", async () => {
@@ -119,7 +119,7 @@ describe("usage.retrieve_limits [4.17]", () => {
       const { body: key } = await control("GET", "api_keys/apikey_ci");
       await control("DELETE", "api_keys/apikey_ci");
       expect((await control("POST", "api_keys", key)).status).toBe(201);
-      expect(await entry("apikey_ci")).toBeUndefined();
+      expect(await fetchEntry("apikey_ci")).toBeUndefined();
     });
   });
 
@@ -150,7 +150,7 @@ describe("usage.retrieve_limits [4.17]", () => {
   });
 
   it("is empty for future months, even if a state call added spending to them [4.17, G33]", async () => {
-    stateRules(api, "usage").patch("org_acme", { spent: { 1: 5_000_000 } });
+    getStateRules(api, "usage").patch("org_acme", { spent: { 1: 5_000_000 } });
     const { body } = await fetchLimits("ada", "org_acme", "?month=4");
     expect(body.organization_limits).toMatchObject({
       current_usage: 0,
@@ -252,7 +252,7 @@ describe("the spending hierarchy [8, G33]", () => {
   });
 
   it("shows amounts below a hundredth with six decimals [G39]", async () => {
-    const rows = stateRules(api, "usage");
+    const rows = getStateRules(api, "usage");
     rows.patch("org_acme", { spent: { "0": 0 } });
     rows.patch("org_acme:apikey_ada", { monthly_limit: 0.0042, spent: { "0": 4_217 } });
     expect((await answerAs("ada")).body.error.details).toEqual({
@@ -269,14 +269,14 @@ describe("the spending hierarchy [8, G33]", () => {
   });
 
   it("checks the organization's limit first, then the total, then the key's [8]", async () => {
-    const rows = stateRules(api, "usage");
-    const scope = async () => (await answerAs("ci")).body.error?.details.scope;
+    const rows = getStateRules(api, "usage");
+    const fetchScope = async () => (await answerAs("ci")).body.error?.details.scope;
     rows.patch("org_acme", { monthly_limit: 850, api_monthly_limit: 420 });
-    expect(await scope()).toBe("organization");
+    expect(await fetchScope()).toBe("organization");
     rows.patch("org_acme", { monthly_limit: 851 });
-    expect(await scope()).toBe("api_total");
+    expect(await fetchScope()).toBe("api_total");
     rows.patch("org_acme", { api_monthly_limit: null });
-    expect(await scope()).toBe("api_key");
+    expect(await fetchScope()).toBe("api_key");
     rows.patch("org_acme:apikey_ci", { monthly_limit: 100.01 });
     expect((await answerAs("ci")).status).toBe(200);
   });
@@ -322,14 +322,14 @@ describe("usage events [G25]", () => {
 
   it("are sent again for the same limit in the next month only [G25]", async () => {
     spend(10);
-    stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 205 });
+    getStateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 205 });
     expect(spend(10)).toEqual([]);
     await api.advance(20 * DAY);
     expect(spend(170).map(({ data }) => data["scope"])).toEqual(["api_key"]);
   });
 
   it("are also sent for a state call that crosses a limit, unless it is silent [G25]", () => {
-    const rows = stateRules(api, "usage");
+    const rows = getStateRules(api, "usage");
     expect(rows.patch("org_acme", { api_monthly_limit: 500 }).emitted).toMatchObject([
       { event: "usage.threshold", data: { scope: "api_total", utilization_percentage: 84 } },
     ]);
@@ -339,19 +339,19 @@ describe("usage events [G25]", () => {
   it("add up tiny amounts exactly [G20]", async () => {
     for (let i = 0; i < 1000; i++) spend(0.000_011, "apikey_hana", "org_initech");
     const row = usageStateRules.toPublic!(
-      stateRules(api, "usage").get("org_initech:apikey_hana"),
+      getStateRules(api, "usage").get("org_initech:apikey_hana"),
       getWorld().read(),
     );
     expect(row).toMatchObject({ spent: { "2026-03": 0.011 } });
     expect((await fetchLimits("hana", "org_initech")).body.api_key_limits).toEqual([
-      key("apikey_hana", "Hana laptop", [null, 0.01, null, "no_limit"]),
+      makeKey("apikey_hana", "Hana laptop", [null, 0.01, null, "no_limit"]),
     ]);
   });
 });
 
 describe("state rules of usage [interfaces 4]", () => {
   it("show amounts by calendar month and remove them [interfaces 4]", () => {
-    const rows = stateRules(api, "usage");
+    const rows = getStateRules(api, "usage");
     const read = getWorld().read();
     expect(state.toPublic(rows.get("org_acme"), read)).toEqual({
       id: "org_acme",
@@ -368,31 +368,31 @@ describe("state rules of usage [interfaces 4]", () => {
   });
 
   it("change the organization and the total with a key's spending, month by month [8]", async () => {
-    const rows = stateRules(api, "usage");
-    const shown = async (query = "") => {
+    const rows = getStateRules(api, "usage");
+    const fetchShown = async (query = "") => {
       const { body } = await fetchLimits("ada", "org_acme", query);
       return [body.organization_limits.current_usage, body.api_limits.current_usage];
     };
     const { emitted } = rows.patch("org_acme:apikey_ada", { spent: { "0": 195_000_000, "-1": 50_000_000 } });
-    expect(await shown()).toEqual([895, 465]);
-    expect(await shown("?month=2")).toEqual([360, 160]);
+    expect(await fetchShown()).toEqual([895, 465]);
+    expect(await fetchShown("?month=2")).toEqual([360, 160]);
     expect(emitted.map(({ data }) => data["scope"])).toEqual(["api_key"]);
     const { emitted: newEvents } = rows.patch("org_acme:apikey_ben", { spent: { "0": 275_000_000 } });
     expect(newEvents.map(({ event, data }) => `${data["scope"]} ${event}`)).toContain(
       "organization usage.limit",
     );
-    expect(await shown()).toEqual([1010, 580]);
+    expect(await fetchShown()).toEqual([1010, 580]);
     rows.remove("org_acme:apikey_ben", { silent: true });
-    expect(await shown()).toEqual([735, 305]);
+    expect(await fetchShown()).toEqual([735, 305]);
     rows.post({ id: "org_acme:apikey_dan", spent: { "0": 5_000_000 } }, { silent: true });
-    expect(await shown()).toEqual([740, 310]);
+    expect(await fetchShown()).toEqual([740, 310]);
     rows.patch("org_acme", { spent: { "0": 1_000_000 } });
     rows.patch("org_acme:apikey_dan", { spent: { "0": 0 } });
-    expect(await shown()).toEqual([0, 305]);
+    expect(await fetchShown()).toEqual([0, 305]);
   });
 
   it("identify a row by organization and key [interfaces 4]", () => {
-    const rows = stateRules(api, "usage");
+    const rows = getStateRules(api, "usage");
     const { record } = rows.post({ organization_id: "org_acme", api_key_id: "apikey_dan", monthly_limit: 5 });
     expect(record).toMatchObject({ id: "org_acme:apikey_dan", spent: {}, api_monthly_limit: null });
     expect(rows.post({ id: "org_initech:apikey_ada" }).record).toMatchObject({
@@ -407,7 +407,7 @@ describe("state rules of usage [interfaces 4]", () => {
     [{ organization_id: "org_acme", api_key_id: "apikey_dan", api_monthly_limit: 5 }, "api_monthly_limit"],
     [{ id: "org_acme:apikey_dan", organization_id: "org_globex" }, "id"],
   ])("refuse %j [interfaces 4]", (fields, field) => {
-    expect(() => stateRules(api, "usage").post(fields)).toThrow(
+    expect(() => getStateRules(api, "usage").post(fields)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );
   });
@@ -428,7 +428,7 @@ it.each([
   },
 );
 
-function key(
+function makeKey(
   api_key_id: string,
   api_key_name: string,
   [monthly_limit, current_usage, utilization_percentage, status]: [

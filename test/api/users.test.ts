@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { exportRows } from "../support/audit-rows.ts";
 import { type Api, type Caller, EPOCH, KEYS, startReference } from "../support/harness.ts";
-import { stateRules } from "../support/state-rules.ts";
+import { getStateRules } from "../support/state-rules.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ const setCurrent = (
   organization_id: unknown,
   headers: Record<string, string> = {},
 ) => api.call(who, "PUT", "/v1/user/current-organization", { organization_id }, headers);
-const getCurrent = (id: string) => stateRules(api, "api_keys").get(id).current;
+const getCurrent = (id: string) => getStateRules(api, "api_keys").get(id).current;
 
 describe("users.set_current_organization", () => {
   it("answers the organization and lets the key act in it [4.5]", async () => {
@@ -78,7 +78,7 @@ describe("users.set_current_organization", () => {
 });
 
 describe("state rules of users", () => {
-  const getUserRules = () => stateRules(api, "users");
+  const getUserRules = () => getStateRules(api, "users");
   const listAudited = async (query = "", who: Caller = "ada", organization = "org_acme") =>
     (await exportRows(api, `?from_date=2026-03-15T12:00:00Z${query}`, who, organization)).map((row) => [
       row["Entity Type"],
@@ -122,14 +122,14 @@ describe("state rules of users", () => {
 
   it("emit user.verified if verified becomes true, also user.updated for more changes, and only user.updated back again [G25]", () => {
     const { record } = getUserRules().post({ name: "Zoe" });
-    const events = (change: object) =>
+    const listEvents = (change: object) =>
       getUserRules()
         .patch(record.id, change)
         .emitted.map(({ event }) => event);
-    expect(events({ verified: true })).toEqual(["user.verified"]);
-    expect(events({ verified: false })).toEqual(["user.updated"]);
-    expect(events({ verified: true, name: "Zoe B." })).toEqual(["user.verified", "user.updated"]);
-    expect(events({ verified: true })).toEqual([]);
+    expect(listEvents({ verified: true })).toEqual(["user.verified"]);
+    expect(listEvents({ verified: false })).toEqual(["user.updated"]);
+    expect(listEvents({ verified: true, name: "Zoe B." })).toEqual(["user.verified", "user.updated"]);
+    expect(listEvents({ verified: true })).toEqual([]);
   });
 
   it("audit gaining, changing and losing a role as role_assignment [G31]", async () => {
@@ -218,12 +218,12 @@ describe("state rules of users", () => {
 
 describe("state rules of keys and organizations", () => {
   it("give a created key the documented form, and it works at once [2.15]", async () => {
-    const { record } = stateRules(api, "api_keys").post({ user_id: "usr_dan" });
+    const { record } = getStateRules(api, "api_keys").post({ user_id: "usr_dan" });
     expect(record.key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
     expect(record.current).toBe("org_acme");
     const answer = await setCurrent(undefined, "org_acme", { "api-key": record.key });
     expect(answer.status).toBe(200);
-    stateRules(api, "api_keys").patch(record.id, { revoked: true });
+    getStateRules(api, "api_keys").patch(record.id, { revoked: true });
     expect((await setCurrent(undefined, "org_acme", { "api-key": record.key })).status).toBe(401);
   });
 
@@ -232,18 +232,18 @@ describe("state rules of keys and organizations", () => {
     ["current", { user_id: "usr_dan", current: "org_none" }],
     ["key", { user_id: "usr_dan", key: KEYS.ada }],
   ])("refuse a key whose %s does not fit [interfaces 4]", (field, fields) => {
-    expect(() => stateRules(api, "api_keys").post(fields)).toThrow(
+    expect(() => getStateRules(api, "api_keys").post(fields)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field }) }),
     );
   });
 
   it("delete all records of an organization, and let its users' keys act in others [interfaces 4]", async () => {
-    stateRules(api, "organizations").remove("org_acme");
-    expect(stateRules(api, "departments").size()).toBe(1);
-    expect(stateRules(api, "music_collections").size()).toBe(0);
-    expect(stateRules(api, "audit_logs").size()).toBe(12_000);
-    expect(stateRules(api, "users").get("usr_ada").memberships).toEqual({ org_initech: "member" });
+    getStateRules(api, "organizations").remove("org_acme");
+    expect(getStateRules(api, "departments").size()).toBe(1);
+    expect(getStateRules(api, "music_collections").size()).toBe(0);
+    expect(getStateRules(api, "audit_logs").size()).toBe(12_000);
+    expect(getStateRules(api, "users").get("usr_ada").memberships).toEqual({ org_initech: "member" });
     expect(getCurrent("apikey_ada")).toBe("org_initech");
-    expect(stateRules(api, "api_keys").get("apikey_dan")).toBeUndefined();
+    expect(getStateRules(api, "api_keys").get("apikey_dan")).toBeUndefined();
   });
 });

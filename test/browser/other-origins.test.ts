@@ -260,19 +260,19 @@ describe("the emulated API in Chromium", slow, () => {
         settings: { cors_origins: [origin], ...settings },
       });
     const page = await visit(`${origin}/`);
-    const asked = (init: object, headers: object = {}) =>
+    const fetchModels = (init: object, headers: object = {}) =>
       page.evaluate(
         fetchFromPage(`${api.url}/v1/models`, { ...init, headers: { "api-key": KEYS.dan, ...headers } }),
       );
     const ok = expect.objectContaining({ status: 200 });
     await configure({});
-    expect(await asked({}, { "X-Trace": "1" })).toBe("refused");
-    expect(await asked({ credentials: "include" })).toBe("refused");
+    expect(await fetchModels({}, { "X-Trace": "1" })).toBe("refused");
+    expect(await fetchModels({ credentials: "include" })).toBe("refused");
     await configure({ cors_headers: ["X-Trace"] });
-    expect(await asked({}, { "X-Trace": "1" })).toEqual(ok);
-    expect(await asked({}, { "X-Other": "1" })).toBe("refused");
-    expect(await asked({ credentials: "include" })).toBe("refused");
+    expect(await fetchModels({}, { "X-Trace": "1" })).toEqual(ok);
+    expect(await fetchModels({}, { "X-Other": "1" })).toBe("refused");
+    expect(await fetchModels({ credentials: "include" })).toBe("refused");
     await configure({ cors_headers: ["*"], cors_credentials: true });
-    expect(await asked({ credentials: "include" }, { "X-Other": "1" })).toEqual(ok);
+    expect(await fetchModels({ credentials: "include" }, { "X-Other": "1" })).toEqual(ok);
   });
 });

@@ -38,7 +38,7 @@ declare const showPanel: (sandbox: PageSandbox) => Any;
 declare const asDan: { headers: { "api-key": string } };
 
 const start = (options: object = {}) => startInPage(page, options);
-const status = (address = "/v1/models") =>
+const fetchStatus = (address = "/v1/models") =>
   page.evaluate(async (where) => {
     const answer = await fetch(where, asDan).catch(() => undefined);
     return answer?.status;
@@ -51,7 +51,7 @@ describe("start", () => {
     await session.send("Page.enable");
     await Promise.all([page.waitForEvent("load"), session.send("Page.reload", { ignoreCache: true })]);
     await start();
-    expect(await status()).toBe(200);
+    expect(await fetchStatus()).toBe(200);
     expect(application.arrived).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe("start", () => {
   it("accepts paths with a slash at the end, and paths of other origins [interfaces 17]", async () => {
     const other = application.origin.replace("127.0.0.1", "localhost");
     await start({ paths: ["/v1/", `${other}/v2`] });
-    const ask = (address: string) => status(address);
+    const ask = (address: string) => fetchStatus(address);
     expect([await ask("/v1/models"), await ask(`${other}/v2/models`)]).toEqual([200, 200]);
     expect([await ask("/v2/models"), await ask(`${other}/v1/models`)]).toEqual([404, undefined]);
   });
@@ -109,9 +109,9 @@ describe("start", () => {
   it("answers nothing after a failure, and the next start answers [interfaces 17]", async () => {
     await expect(start({ user: "dan" })).rejects.toThrow();
     await page.evaluate(() => Object.assign(globalThis, { asDan: {} }));
-    expect(await status()).toBeUndefined();
+    expect(await fetchStatus()).toBeUndefined();
     await start();
-    expect(await status()).toBe(200);
+    expect(await fetchStatus()).toBe(200);
     expect(application.arrived).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe("start", () => {
     const session = await profile.newCDPSession(page);
     await session.send("ServiceWorker.enable");
     await session.send("ServiceWorker.stopAllWorkers");
-    expect(await status()).toBe(200);
+    expect(await fetchStatus()).toBe(200);
     expect(await page.evaluate(async () => (await sandbox.journal.list()).total)).toBe(1);
   });
 
@@ -136,14 +136,14 @@ describe("start", () => {
       if (which === "of another tab") ({ page } = await openPage(profile, application.origin));
       else await page.reload();
       await start({ paths: ["/v1"] });
-      expect(await status()).toBe(200);
+      expect(await fetchStatus()).toBe(200);
     },
   );
 
   it("stores files for the time without a network also after a request of its paths [interfaces 17]", async () => {
     await page.evaluate(() => fetch("/v1/models"));
     await start({ offline: true });
-    expect(await status()).toBe(200);
+    expect(await fetchStatus()).toBe(200);
     expect(application.arrived).toEqual(["/v1/models"]);
   });
 
@@ -327,7 +327,7 @@ describe("start", () => {
     application.policy = policy.replace("script-src 'self'", "script-src 'self' 'unsafe-eval'");
     await page.reload();
     await start({ persist: "with a policy" });
-    expect(await status()).toBe(200);
+    expect(await fetchStatus()).toBe(200);
     await page.addScriptTag({ type: "module", url: "/panel.js" });
     await page.waitForFunction(() => "showPanel" in globalThis);
     const position = await page.evaluate(() => getComputedStyle(showPanel(sandbox)).position);
@@ -387,7 +387,7 @@ describe("a sandbox that was stopped", () => {
   it("answers no request, and lets none reach the network [interfaces 17]", async () => {
     await start();
     await page.evaluate(() => sandbox.stop());
-    expect(await status()).toBeUndefined();
+    expect(await fetchStatus()).toBeUndefined();
     expect(application.arrived).toEqual([]);
     await page.reload();
     expect(await page.evaluate(async () => (await fetch("/v1/models")).status)).toBe(404);
@@ -404,7 +404,7 @@ describe("a sandbox that was stopped", () => {
     expect(found).toEqual([200, 1]);
     await page.reload();
     await start();
-    expect(await status()).toBe(200);
+    expect(await fetchStatus()).toBe(200);
   });
 });
 
@@ -436,7 +436,7 @@ describe("a page in a folder", () => {
   it("opens the console next to its worker [interfaces 17]", async () => {
     await page.goto(`${application.origin}/app/`);
     await start({ worker: "/app/understudy-worker.js" });
-    expect(await status()).toBe(200);
+    expect(await fetchStatus()).toBe(200);
     await page.addScriptTag({
       type: "module",
       content: `import { showPanel } from "/built/panel.js"; showPanel(sandbox);`,

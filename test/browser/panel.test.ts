@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => profile.close());
 
 const handle = () => page.getByRole("button", { name: /Understudy/ });
-const status = (path = "/v1/models") =>
+const fetchStatus = (path = "/v1/models") =>
   page.evaluate(async (where) => (await fetch(where, asDan)).status, path);
 
 describe("the panel", () => {
@@ -48,11 +48,11 @@ describe("the panel", () => {
     await see(page.getByText("default: fixture reference, seed 1")).toBeVisible();
     await page.getByLabel("Scenario").selectOption("models-list-rate-limited");
     await see(handle()).toContainText("models-list-rate-limited");
-    expect(await status()).toBe(429);
+    expect(await fetchStatus()).toBe(429);
     await page.getByLabel("Scenario").selectOption("");
     await page.getByLabel(/^User/).selectOption("usr_gus");
     await see(handle()).toContainText("usr_gus");
-    expect(await status()).toBe(401);
+    expect(await fetchStatus()).toBe(401);
     await page.getByLabel(/^User/).selectOption("");
     await see(page.getByText("2026-03-15 12:00:00 UTC")).toBeVisible();
     await page.getByRole("button", { name: "+1 hour" }).click();
@@ -77,11 +77,11 @@ describe("the panel", () => {
   });
 
   it("opens the console over the page's sandbox [interfaces 17]", async () => {
-    await status();
+    await fetchStatus();
     await handle().click();
     await page.getByRole("button", { name: "Open console" }).click();
     await see(page.frameLocator("understudy-panel iframe").getByText("/v1/models").first()).toBeVisible();
-    await picture("console");
+    await savePicture("console");
     await page.getByRole("button", { name: "Close" }).click();
     await see(page.getByRole("dialog")).toBeHidden();
     expect(application.arrived).toEqual([]);
@@ -127,7 +127,7 @@ describe("the panel", () => {
     await handle().click();
     await page.getByLabel("Scenario").selectOption("meeting-sessions-delete-permanently-foreign-session");
     await see(handle()).toContainText("meeting-sessions");
-    await picture(`panel-${colorScheme}-${width}`);
+    await savePicture(`panel-${colorScheme}-${width}`);
     const box = await page.getByRole("region", { name: "Understudy" }).boundingBox();
     expect(box!.x).toBeGreaterThanOrEqual(0);
     expect(box!.x + box!.width).toBeLessThanOrEqual(width);
@@ -142,7 +142,7 @@ describe("the panel", () => {
   });
 });
 
-async function picture(name: string): Promise<void> {
+async function savePicture(name: string): Promise<void> {
   if (PICTURES === undefined) return;
   mkdirSync(PICTURES, { recursive: true });
   await page.screenshot({ path: `${PICTURES}/${name}.png` });

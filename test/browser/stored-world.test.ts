@@ -119,7 +119,7 @@ describe("a world that a page stores", () => {
       },
     };
     const page = await openTab();
-    const names = (tab: Page) =>
+    const listNames = (tab: Page) =>
       tab.evaluate(async () => {
         const found = await fetch("/v1/tags", asDan);
         return found.ok ? ((await found.json()) as Any[]).map(({ name }) => name) : found.status;
@@ -137,18 +137,18 @@ describe("a world that a page stores", () => {
       await sandbox.scenarios.activate("getTag-not-found" as never);
     });
     await reload(page);
-    expect([await names(page), await add(page, "two")]).toEqual([["one"], 201]);
+    expect([await listNames(page), await add(page, "two")]).toEqual([["one"], 201]);
     const active = await page.evaluate(async () => (await sandbox.info()).scenarios);
     expect(active).toEqual(["getTag-not-found"]);
     // Another tab gets its answers through the first.
     const second = await openTab();
-    expect(await names(second)).toEqual(["two", "one"]);
+    expect(await listNames(second)).toEqual(["two", "one"]);
     await page.evaluate(async () => void (await sandbox.snapshots.restore("one")));
     await reload(page);
-    expect(await names(page)).toEqual(["one"]);
+    expect(await listNames(page)).toEqual(["one"]);
     await page.evaluate(() => sandbox.operations.clear());
     await reload(page);
-    expect(await names(page)).toBe(404);
+    expect(await listNames(page)).toBe(404);
   });
 
   it("is shared by two tabs, of which the other continues when the leading one is closed [interfaces 17]", async () => {
@@ -274,12 +274,12 @@ describe("a world that a page stores", () => {
     const complaints = collectComplaints(page);
     await page.goto(application.origin);
     const session = await profile.newCDPSession(page);
-    const quota = (bytes?: number) =>
+    const overrideQuota = (bytes?: number) =>
       session.send("Storage.overrideQuotaForOrigin", {
         origin: application.origin,
         ...(bytes !== undefined && { quotaSize: bytes }),
       });
-    await quota(1);
+    await overrideQuota(1);
     await start(page);
     const before = await countThreads(page);
     await addThread(page);
@@ -290,7 +290,7 @@ describe("a world that a page stores", () => {
       );
     await addThread(page);
     expect(await countThreads(page)).toBe(before + 2);
-    await quota();
+    await overrideQuota();
     await expect
       .poll(() => complaints, { timeout: 20_000 })
       .toContainEqual(expect.stringMatching(/Everything is saved again/));

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { type Running, removeTempFolders, runCommand, startCommand } from "../support/run-understudy.ts";
 
@@ -40,7 +40,7 @@ describe("listen --forward-to", () => {
     const url = api.url;
     const running = startCommand(["listen", "--forward-to", to, "--url", url, ...args], { env });
     cleanups.push(() => running.child.kill("SIGKILL"));
-    await until(() => running.output().stdout.includes(SECRET));
+    await waitUntil(() => running.output().stdout.includes(SECRET));
     return running;
   }
 
@@ -65,7 +65,7 @@ describe("listen --forward-to", () => {
       { path: "/webhook", signature: expect.stringMatching(/^sha256=/), bytes: heard[1]?.bytes },
       { path: "/webhook", signature: heard[0]?.signature, bytes: expect.any(Number) },
     ]);
-    await until(() => output().stdout.includes("attempt 2"));
+    await waitUntil(() => output().stdout.includes("attempt 2"));
     const lines = output()
       .stdout.split("\n")
       .filter((line) => line.includes(delivery_id));
@@ -82,13 +82,13 @@ describe("listen --forward-to", () => {
     const to = await startApplication((_request, response) => response.end());
     const { child, output, finished } = await forward(to, "--secret", SECRET, "--json");
     await run("reset");
-    await until(() => output().stdout.split(SECRET).length === 3);
+    await waitUntil(() => output().stdout.split(SECRET).length === 3);
     expect(output().stderr.match(/the sandbox was reset, or its server cannot be reached/g)).toHaveLength(1);
     await cleanups.shift()!();
     const { stdout } = await run("trigger", "user.created", "--json");
     const [{ response_code }] = JSON.parse(stdout).deliveries;
     expect(response_code).toBe(0);
-    await until(() => output().stdout.includes("no answer: connect ECONNREFUSED"));
+    await waitUntil(() => output().stdout.includes("no answer: connect ECONNREFUSED"));
     child.kill("SIGTERM");
     expect((await finished).code).toBe(0);
   });

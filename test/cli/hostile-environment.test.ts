@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { drawPicture } from "../support/image-setup.ts";
 import { freePort } from "../support/redis.ts";
 import { createTempFolder, runCommand, startCommand, startServer } from "../support/run-understudy.ts";
@@ -444,7 +444,7 @@ describe("a server whose terminal ends", () => {
   it("ends a recording cleanly at SIGHUP, with a whole file [interfaces 2]", async () => {
     const cwd = createTempFolder();
     const running = startCommand(["record", "--target", "http://127.0.0.1:9", "--out", "a.har"], { cwd });
-    await until(() => existsSync(join(cwd, "a.har")) && running.output().stdout.includes("Call http"));
+    await waitUntil(() => existsSync(join(cwd, "a.har")) && running.output().stdout.includes("Call http"));
     running.child.kill("SIGHUP");
     expect((await running.finished).code).toBe(0);
     expect(JSON.parse(readFileSync(join(cwd, "a.har"), "utf8")).log.entries).toEqual([]);

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startReference } from "../support/harness.ts";
 import { createTempFolder, removeTempFolders, runCommand, startCommand } from "../support/run-understudy.ts";
 
@@ -22,7 +22,7 @@ it("open starts a server with the console for a file of `sandbox export` [interf
   expect(stdout).toContain(`understudy open '${spaced}'`);
   await api.close();
   const open = startCommand(["open", file, "--json"]);
-  await until(() => open.output().stdout.includes("}"));
+  await waitUntil(() => open.output().stdout.includes("}"));
   const ready = JSON.parse(open.output().stdout) as { url: string; console: string };
   expect(ready.console).toBe(`${ready.url}/_console/s/default-2/timeline`);
   const sandbox = await connect(ready.url).open("default-2");
@@ -39,7 +39,7 @@ it("open prints the keys and the clock of the sandbox in the file, and a call th
   await runCommand(["sandbox", "export", file, "--url", api.url]);
   await api.close();
   const open = startCommand(["open", file]);
-  await until(() => open.output().stdout.includes("Try:"));
+  await waitUntil(() => open.output().stdout.includes("Try:"));
   const { stdout } = open.output();
   const [, header = "", url = ""] = /curl -s -H 'api-key: (\S+)' (\S+)/.exec(stdout) ?? [];
   expect(stdout).toContain("clock frozen");
@@ -58,7 +58,7 @@ it("open leaves the worlds alone that the folder's configuration saves, and take
   writeFileSync(join(cwd, "understudy.config.yaml"), config);
   writeFileSync(join(cwd, "mine.yaml"), "extends: reference\n");
   const open = startCommand(["open", "failed.understudy", "--json"], { cwd });
-  await until(() => open.output().stdout.includes("}") || open.output().stderr !== "");
+  await waitUntil(() => open.output().stdout.includes("}") || open.output().stderr !== "");
   expect(open.output().stderr).toBe("");
   const { url } = JSON.parse(open.output().stdout) as { url: string };
   expect(await (await connect(url).open("default")).info()).toMatchObject({

@@ -377,7 +377,7 @@ describe("start", () => {
   });
 
   it("prints a generated token with --quiet, but not a given one [interfaces 7]", async () => {
-    const quiet = async (token: string) => {
+    const startQuietly = async (token: string) => {
       const port = await findFreePort();
       const running = startCommand(["start", "--shared", "--quiet", "--port", String(port)], {
         cwd: createTempFolder(),
@@ -394,8 +394,8 @@ describe("start", () => {
       running.child.kill("SIGTERM");
       return (await running.finished).stdout;
     };
-    expect(await quiet("")).toMatch(/^[\w-]{32}\n$/);
-    expect(await quiet("given-by-the-team")).toBe("");
+    expect(await startQuietly("")).toMatch(/^[\w-]{32}\n$/);
+    expect(await startQuietly("given-by-the-team")).toBe("");
   });
 
   it("refuses a control token that could be guessed as wrong usage [interfaces 7]", async () => {

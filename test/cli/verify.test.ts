@@ -65,10 +65,10 @@ describe("verify on the command line", () => {
       write: false,
       stopped: null,
     });
-    const of = (id: string) => report.checks.find((one: { id: string }) => one.id === id);
-    expect(of("transcriptions.list_sentences/answer").requests[0].path).toContain("trans_redacted");
+    const findCheck = (id: string) => report.checks.find((one: { id: string }) => one.id === id);
+    expect(findCheck("transcriptions.list_sentences/answer").requests[0].path).toContain("trans_redacted");
     // A slug that does not resolve proves nothing.
-    expect(of("share_links.resolve/answer").outcome).toBe("not-observable");
+    expect(findCheck("share_links.resolve/answer").outcome).toBe("not-observable");
   });
 
   it("exits 1 for a departure, and shows the request [interfaces 2]", async () => {

@@ -6,6 +6,7 @@ import { gradeClient } from "../../src/tools/client-test/grade-client.ts";
 import type { Flaws } from "./client.ts";
 import {
   create,
+  performTasks,
   readAddition,
   readChangeLogPages,
   readPages,
@@ -20,7 +21,6 @@ import {
   serve,
   upload,
   type Work,
-  work,
 } from "./client-tasks.ts";
 
 /* interfaces 21: the check named after its flaw fails for a flawed client, and no check fails for a sound one. */
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function grade(flaws: Flaws, only?: string[], does = work, timeoutMs = 8000) {
+async function grade(flaws: Flaws, only?: string[], does = performTasks, timeoutMs = 8000) {
   const sandbox = await server.sandbox({ clock: { mode: "frozen" } });
   try {
     return await sandbox.gradeClient((signal) => does(sandbox, flaws, signal), { only, timeoutMs });
@@ -42,12 +42,12 @@ async function grade(flaws: Flaws, only?: string[], does = work, timeoutMs = 800
 
 describe("a sound client", () => {
   it.each([
-    ["with a key", {}, work],
+    ["with a key", {}, performTasks],
     ["with ETags", { etags: true }, readTwice],
     ["that reads what it has added", {}, readAddition],
-    ["without retries", { retries: () => false }, work],
+    ["without retries", { retries: () => false }, performTasks],
     ["with tokens", { usesToken: true, timeoutMs: 3000 }, readTogether],
-    ["with a token", { usesToken: true, timeoutMs: 3000 }, work],
+    ["with a token", { usesToken: true, timeoutMs: 3000 }, performTasks],
     ["that uploads", {}, upload],
     ["that asks how much has arrived before it uploads", { probesFirst: true }, upload],
     ["that registers a file again", { blindRepeat: true }, register],
@@ -87,30 +87,30 @@ describe.concurrent("a client that never ends by itself", () => {
   );
 });
 
-const NEVER_AGAIN = (retry: number) => (retry > 25 ? undefined : 1);
+const retryForHours = (retry: number) => (retry > 25 ? undefined : 1);
 
 /** At least one flaw for each check. */
 const FLAWS: readonly [id: string, Flaws, Work][] = [
-  ["honours-retry-after", { pause: () => 100 }, work],
+  ["honours-retry-after", { pause: () => 100 }, performTasks],
   // The refused request has a body that the server did not read.
   ["honours-retry-after", { pause: () => 100 }, create],
-  ["bounded-retries", { pause: NEVER_AGAIN }, work],
-  ["growing-pauses", { pause: (retry: number) => (retry > 4 ? undefined : 200) }, work],
+  ["bounded-retries", { pause: retryForHours }, performTasks],
+  ["growing-pauses", { pause: (retry: number) => (retry > 4 ? undefined : 200) }, performTasks],
   // Long pauses, which vary little on a busy machine.
-  ["jittered-pauses", { pause: (retry) => (retry > 2 ? undefined : 2000) }, work],
-  ["no-retry-of-400", { retries: () => true }, work],
-  ["no-retry-of-403", { retries: () => true }, work],
-  ["no-retry-of-404", { retries: () => true }, work],
-  ["no-retry-of-422", { retries: () => true }, work],
-  ["no-retry-of-401", { usesToken: true, refreshesForEver: true }, work],
-  ["no-retry-of-401", { retries: () => true }, work],
-  ["no-blind-repeat", { blindRepeat: true }, work],
+  ["jittered-pauses", { pause: (retry) => (retry > 2 ? undefined : 2000) }, performTasks],
+  ["no-retry-of-400", { retries: () => true }, performTasks],
+  ["no-retry-of-403", { retries: () => true }, performTasks],
+  ["no-retry-of-404", { retries: () => true }, performTasks],
+  ["no-retry-of-422", { retries: () => true }, performTasks],
+  ["no-retry-of-401", { usesToken: true, refreshesForEver: true }, performTasks],
+  ["no-retry-of-401", { retries: () => true }, performTasks],
+  ["no-blind-repeat", { blindRepeat: true }, performTasks],
   ["resumes-uploads", { restartsUpload: true }, upload],
-  ["tolerates-additions", { strict: true }, work],
-  ["tolerates-new-values", { closed: true }, work],
+  ["tolerates-additions", { strict: true }, performTasks],
+  ["tolerates-new-values", { closed: true }, performTasks],
   ["one-refresh", { usesToken: true, refreshEach: true, timeoutMs: 10_000 }, readTogether],
-  ["no-credentials-in-urls", { keyInUrl: true }, work],
-  ["no-credentials-elsewhere", { redirect: "follow" }, work],
+  ["no-credentials-in-urls", { keyInUrl: true }, performTasks],
+  ["no-credentials-elsewhere", { redirect: "follow" }, performTasks],
   ["reads-all-pages", { pages: "twice" }, readPages],
   ["reads-all-pages", { pages: "first twice" }, readPages],
   ["reads-all-pages", { pages: "gap" }, readPages],
@@ -125,10 +125,10 @@ const FLAWS: readonly [id: string, Flaws, Work][] = [
 ];
 
 const HANGING: readonly [id: string, Flaws, Work][] = [
-  ["gives-up-on-silence", { timeoutMs: 0 }, work],
-  ["survives-truncated", { deafTo: "truncated" }, work],
-  ["survives-empty", { deafTo: "empty" }, work],
-  ["survives-wrong-type", { patientBody: true }, work],
+  ["gives-up-on-silence", { timeoutMs: 0 }, performTasks],
+  ["survives-truncated", { deafTo: "truncated" }, performTasks],
+  ["survives-empty", { deafTo: "empty" }, performTasks],
+  ["survives-wrong-type", { patientBody: true }, performTasks],
 ];
 
 async function findFlaw(id: string, flaws: Flaws, does: Work): Promise<void> {
@@ -187,7 +187,7 @@ describe("a client that cannot be graded", () => {
     });
     expect(broken.stopped).toContain("ECONNREFUSED 127.0.0.1:4747");
     const failing = await grade({}, undefined, async (sandbox, flaws, signal) => {
-      await work(sandbox, flaws, signal);
+      await performTasks(sandbox, flaws, signal);
       throw new Error("no field data");
     });
     expect(failing.stopped).toContain("even without failures: no field data");
@@ -224,7 +224,9 @@ it("rules are removed if a run cannot be prepared [interfaces 21]", async () => 
     return sandbox.configure(settings);
   };
   const failing = Object.assign(Object.create(sandbox), { configure });
-  await expect(gradeClient(failing, (signal) => work(sandbox, {}, signal))).rejects.toThrow("refused");
+  await expect(gradeClient(failing, (signal) => performTasks(sandbox, {}, signal))).rejects.toThrow(
+    "refused",
+  );
   expect((await sandbox.faults.list()).items).toEqual([]);
   await sandbox.delete();
 });

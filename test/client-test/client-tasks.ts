@@ -17,7 +17,7 @@ const openClient = (sandbox: SandboxClient, flaws: Flaws, signal: AbortSignal) =
   createClient(sandbox, sandbox.credentials.usr_ada, flaws, signal);
 
 /** Reads, creates and reads again. */
-export const work: Work = async (sandbox, flaws, signal) => {
+export const performTasks: Work = async (sandbox, flaws, signal) => {
   const { call } = openClient(sandbox, flaws, signal);
   await call("GET", "/v1/models");
   await call("POST", "/webhooks", WEBHOOK);
@@ -153,7 +153,7 @@ export const readPagesAgain: Work = async (sandbox, flaws, signal) => {
 
 /** Runs for ever like a server, and ignores errors. */
 export const serve: Work = async (sandbox, flaws, signal) => {
-  await work(sandbox, flaws, signal).catch(() => {});
+  await performTasks(sandbox, flaws, signal).catch(() => {});
   await sleep(60_000, undefined, { signal });
 };
 

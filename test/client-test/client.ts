@@ -39,7 +39,7 @@ class Refused extends Error {}
 /** Fixed factors in place of random ones. */
 const JITTER = [0.8, 1.3, 0.6, 1.1];
 
-const SOUND_PAUSE = (retry: number, retryAfter?: number) =>
+const computeSoundPause = (retry: number, retryAfter?: number) =>
   retry >= 4 ? undefined : (retryAfter ?? 0) * 1000 + 100 * 2 ** retry * JITTER[retry]!;
 
 /** Replaces `AbortSignal.any`, whose signal Node 20 may collect before its timeout. */
@@ -61,7 +61,7 @@ export function createClient(
   signal: AbortSignal,
 ) {
   const {
-    pause = SOUND_PAUSE,
+    pause = computeSoundPause,
     retries = (status) => status === 429 || status >= 500,
     // A busy machine may pause for a second.
     timeoutMs = 2000,

@@ -12,12 +12,12 @@ import type { Flaws } from "./client.ts";
 import {
   create,
   ignoreError,
+  performTasks,
   readPages,
   serve,
   upload,
   type Work,
   waitForever,
-  work,
 } from "./client-tasks.ts";
 
 afterAll(removeTempFolders);
@@ -53,35 +53,35 @@ const FLAWED: readonly [id: string, rules: string, Work, sound: Flaws, flaws: Fl
   [
     "survives-truncated",
     "{ match: { method: GET }, times: 1, effect: { wire: truncate } }",
-    work,
+    performTasks,
     {},
     { deafTo: "truncated" },
   ],
   [
     "survives-empty",
     "{ match: { method: GET }, times: 1, effect: { wire: empty } }",
-    work,
+    performTasks,
     {},
     { deafTo: "empty" },
   ],
   [
     "survives-wrong-type",
     "{ match: { method: GET }, times: 1, effect: { status: 200, headers: { Content-Type: text/html }, body: <html> } }",
-    work,
+    performTasks,
     {},
     { patientBody: true },
   ],
   [
     "tolerates-additions",
     `later { ${LISTED} { models: [{ id: a, added_later: 1 }] } } }`,
-    work,
+    performTasks,
     {},
     { strict: true },
   ],
   [
     "tolerates-new-values",
     `later { ${LISTED} { models: [{ id: a, provider: vendor_e }] } } }`,
-    work,
+    performTasks,
     {},
     { closed: true },
   ],
@@ -95,7 +95,7 @@ const FLAWED: readonly [id: string, rules: string, Work, sound: Flaws, flaws: Fl
   [
     "no-retry-of-401",
     "{ match: { path: /v1/models }, effect: { error: AUTHENTICATION_REQUIRED! } }",
-    work,
+    performTasks,
     { usesToken: true },
     { usesToken: true, refreshesForEver: true },
   ],
@@ -123,13 +123,13 @@ describe("a check that a scenario expects", () => {
   const NEWER = `later { ${LISTED} { models: [{ id: a, added_later: 1 }] } } }, { match: { method: POST }, effect: { error: INSUFFICIENT_PERMISSIONS! } }`;
 
   it.each([
-    ["no-retry-of-403", "another status was retried", RETRIED_THEN_REFUSED, work, {}, "passed"],
+    ["no-retry-of-403", "another status was retried", RETRIED_THEN_REFUSED, performTasks, {}, "passed"],
     ["no-blind-repeat", "the first POST was never made", NOT_DONE, create, {}, "inconclusive"],
     [
       "growing-pauses",
       "Retry-After says how long to wait",
       SAYS_WHEN,
-      work,
+      performTasks,
       { pause: () => 200 },
       "inconclusive",
     ],
@@ -149,8 +149,8 @@ describe("a check that a scenario expects", () => {
       { retries: () => false },
       "inconclusive",
     ],
-    ["tolerates-additions", "something else stopped it", NEWER, work, {}, "inconclusive"],
-    ["tolerates-additions", "nothing was added", SAME, work, {}, "inconclusive"],
+    ["tolerates-additions", "something else stopped it", NEWER, performTasks, {}, "inconclusive"],
+    ["tolerates-additions", "nothing was added", SAME, performTasks, {}, "inconclusive"],
     ["bounded-retries", "it never ends", "{ times: 2, effect: { status: 503 } }", serve, {}, "passed"],
     [
       "gives-up-on-silence",

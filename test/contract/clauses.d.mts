@@ -4,4 +4,4 @@ export function listClauses(title: string): string[];
 export function listTestedClauses(): Map<string, Set<string>>;
 export function listUntested(): string[];
 /** Titles that begin with a citation: file and title. */
-export function leadingCitations(): string[];
+export function listLeadingCitations(): string[];

@@ -32,7 +32,7 @@ export function listClauses(title) {
   return cited.map((text) => CLAUSE.exec(text)?.[1]).filter((clause) => clause !== undefined);
 }
 
-function* titles() {
+function* listTitles() {
   for (const folder of ["src", "test"]) {
     const files = readdirSync(new URL(folder, root), { recursive: true });
     for (const file of files.filter((name) => name.endsWith(".test.ts"))) {
@@ -43,14 +43,14 @@ function* titles() {
 }
 
 /** Lists titles that begin with a citation. A title must say what broke. */
-export function leadingCitations() {
-  return [...titles()].filter(([, title]) => LEADING.test(title)).map((place) => place.join(": "));
+export function listLeadingCitations() {
+  return [...listTitles()].filter(([, title]) => LEADING.test(title)).map((place) => place.join(": "));
 }
 
 /** Returns test files by clause. */
 export function listTestedClauses() {
   const tested = new Map();
-  for (const [file, title] of titles()) {
+  for (const [file, title] of listTitles()) {
     for (const clause of listClauses(title)) {
       const files = tested.get(clause) ?? new Set();
       tested.set(clause, files.add(file));

@@ -3,8 +3,8 @@ import { ASSUMPTIONS } from "../../src/engine/contract/assumptions/index.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import {
   GAPS,
-  leadingCitations,
   listClauses,
+  listLeadingCitations,
   listTestedClauses,
   listUntested,
   SECTIONS,
@@ -32,7 +32,7 @@ describe("a section or assumption", () => {
   });
 
   it("begins no title", () => {
-    expect(leadingCitations()).toEqual([]);
+    expect(listLeadingCitations()).toEqual([]);
   });
 
   it.each([

@@ -173,11 +173,11 @@ describe("the reference pages", () => {
   });
 
   it("document the data of every event, field by field [G25]", () => {
-    const named = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+    const readCodeSpans = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     const documented = readTableRows(getPage("events"));
     for (const { name, data } of API.events) {
-      const row = documented.find(([event]) => named(event).includes(name));
-      expect(named(row?.[1]), name).toEqual(data);
+      const row = documented.find(([event]) => readCodeSpans(event).includes(name));
+      expect(readCodeSpans(row?.[1]), name).toEqual(data);
     }
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 
 let api: Api;
 let port: number;
@@ -102,7 +102,7 @@ const CALLS: readonly Call[] = [
 
 function send(call: Call, target: string, headers: readonly string[], version = "1.1") {
   const body = call.body ?? "";
-  return rawRequest(
+  return sendRawRequest(
     port,
     [
       `${call.method} ${target} HTTP/${version}`,
@@ -301,7 +301,7 @@ describe("a browser at the emulated API", () => {
     const open = await startReference({ allowHosts: ["app.example.test"] });
     const ask = async (host: string) =>
       (
-        await rawRequest(Number(new URL(open.url).port), [
+        await sendRawRequest(Number(new URL(open.url).port), [
           "GET /v1/models HTTP/1.1",
           `Host: ${host}`,
           `Origin: http://${host}`,
@@ -335,7 +335,11 @@ describe("shared mode", () => {
   afterAll(() => shared.close());
 
   const ask = (headers: string[], path = "/_control/health") =>
-    rawRequest(Number(new URL(shared.url).port), [`GET ${path} HTTP/1.1`, ...headers, "Connection: close"]);
+    sendRawRequest(Number(new URL(shared.url).port), [
+      `GET ${path} HTTP/1.1`,
+      ...headers,
+      "Connection: close",
+    ]);
 
   it.each([
     ["no token", []],

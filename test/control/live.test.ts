@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { EventStream } from "../support/event-stream.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 let api: Api;
@@ -51,12 +51,12 @@ describe("the console's stream of a sandbox", () => {
     const stream = await EventStream.open(api, "dan", LIVE);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const fetchJournal = () => api.call(undefined, "GET", LIVE.replace("live", "journal?kind=delivery"));
-    const [attempt] = await eventually(async () => {
+    const [attempt] = await waitUntilPasses(async () => {
       const { entries } = (await fetchJournal()).body;
       expect(entries).toHaveLength(1);
       return entries;
     });
-    const entries = await eventually(async () => {
+    const entries = await waitUntilPasses(async () => {
       const attempts = stream.events.flatMap(({ data }) => data.attempts);
       expect(attempts).toHaveLength(1);
       return attempts;

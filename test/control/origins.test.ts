@@ -3,7 +3,7 @@ import { connect as openSocket, Server as SocketServer } from "node:net";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect, createUnderstudy } from "../../src/client/index.ts";
 import { type Api, type ApiResponse, KEYS, startReference } from "../support/harness.ts";
-import { type RawAnswer, rawRequest } from "../support/raw-request.ts";
+import { type RawAnswer, sendRawRequest } from "../support/raw-request.ts";
 import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 let api: Api;
@@ -25,7 +25,7 @@ const createSandbox = async (body: object): Promise<ApiResponse["body"]> =>
 /** Sends a request to the server's port with any Host. */
 function sendTo(host: string, path: string, lines: readonly string[] = []): Promise<RawAnswer> {
   const head = [`GET ${path} HTTP/1.1`, `Host: ${host}`, `api-key: ${KEYS.dan}`, "Connection: close"];
-  return rawRequest(Number(new URL(api.url).port), [...head, ...lines]);
+  return sendRawRequest(Number(new URL(api.url).port), [...head, ...lines]);
 }
 
 const listRequests = async (name: string): Promise<string[]> =>
@@ -127,7 +127,7 @@ const UPLOAD_URL = "/v1/organizations/org_acme/files/upload-url";
 
 async function announceUpload(host: string, prefix: string): Promise<string> {
   const text = JSON.stringify(ANNOUNCED);
-  const answer = await rawRequest(
+  const answer = await sendRawRequest(
     Number(new URL(api.url).port),
     [
       `POST ${prefix}${UPLOAD_URL} HTTP/1.1`,
@@ -143,7 +143,7 @@ async function announceUpload(host: string, prefix: string): Promise<string> {
 const fetchAs = (base: string, path: string, init: RequestInit = {}) =>
   fetch(new URL(path, base), { ...init, headers: { "api-key": KEYS.dan, ...init.headers } });
 
-const json = (body: object): RequestInit => ({
+const makeJson = (body: object): RequestInit => ({
   method: "POST",
   body: JSON.stringify(body),
   headers: { "content-type": "application/json" },
@@ -187,33 +187,33 @@ describe("a sandbox's own port [interfaces 16]", () => {
   it("answers 421 to X-Sandbox and the name of another sandbox, and accepts its own", async () => {
     await createSandbox({ name: "other" });
     const { origin } = await createSandbox({ name: "mine", origin: true });
-    const status = async (headers: Record<string, string>, path = "/v1/models") =>
+    const fetchStatus = async (headers: Record<string, string>, path = "/v1/models") =>
       (await fetchAs(origin, path, { headers })).status;
-    expect(await status({ "x-sandbox": "other" })).toBe(421);
-    expect(await status({ "x-sandbox": "mine" })).toBe(200);
-    expect(await status({}, "/_s/mine/v1/models")).toBe(200);
+    expect(await fetchStatus({ "x-sandbox": "other" })).toBe(421);
+    expect(await fetchStatus({ "x-sandbox": "mine" })).toBe(200);
+    expect(await fetchStatus({}, "/_s/mine/v1/models")).toBe(200);
   });
 
   it("answers 421 to the host name of another sandbox, and accepts its own and that of a proxy", async () => {
     await createSandbox({ name: "other" });
     const { origin } = await createSandbox({ name: "mine", origin: true });
     const port = Number(new URL(origin).port);
-    const status = async (host: string) =>
-      (await rawRequest(port, ["GET /v1/models HTTP/1.1", `Host: ${host}`, "Connection: close"])).status;
-    expect(await status(`other.localhost:${port}`)).toBe(421);
+    const fetchStatus = async (host: string) =>
+      (await sendRawRequest(port, ["GET /v1/models HTTP/1.1", `Host: ${host}`, "Connection: close"])).status;
+    expect(await fetchStatus(`other.localhost:${port}`)).toBe(421);
     for (const host of [
       `mine.localhost:${port}`,
       `localhost:${port}`,
       "app.localhost:5173",
       "other.localhost",
     ])
-      expect([host, await status(host)]).toEqual([host, 401]);
+      expect([host, await fetchStatus(host)]).toEqual([host, 401]);
     expect(await listRequests("other")).toEqual([]);
   });
 
   it("is in the URLs of uploads, streams and receivers that it hands out", async () => {
     const { origin } = await createSandbox({ name: "mine", origin: true });
-    const announced = await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED));
+    const announced = await fetchAs(origin, UPLOAD_URL, makeJson(ANNOUNCED));
     const { upload_url } = (await announced.json()) as { upload_url: string };
     expect(upload_url.startsWith(`${origin}/upload/`)).toBe(true);
     expect((await fetch(upload_url, { method: "PUT", body: "abc" })).status).toBe(200);
@@ -221,7 +221,7 @@ describe("a sandbox's own port [interfaces 16]", () => {
     const first = entries.next();
     await fetchAs(origin, "/v1/models");
     expect((await first).value).toMatchObject({ path: "/v1/models" });
-    const added = await fetch(`${origin}/_control/sandboxes/mine/receivers`, json({}));
+    const added = await fetch(`${origin}/_control/sandboxes/mine/receivers`, makeJson({}));
     const { url } = (await added.json()) as { url: string };
     expect(url.startsWith(`${origin}/_receivers/mine/`)).toBe(true);
     expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(200);
@@ -229,7 +229,7 @@ describe("a sandbox's own port [interfaces 16]", () => {
 
   it("is not in a fork made there, which has the server's address", async () => {
     const { origin } = await createSandbox({ name: "mine", origin: true });
-    const forked = await fetch(`${origin}/_control/sandboxes/mine/fork`, json({ name: "second" }));
+    const forked = await fetch(`${origin}/_control/sandboxes/mine/fork`, makeJson({ name: "second" }));
     expect(await forked.json()).toMatchObject({ base_url: `${api.url}/_s/second`, origin: null });
   });
 
@@ -322,7 +322,7 @@ describe("a sandbox's own port [interfaces 16]", () => {
 
   it("is in the answer to a repeated request that came over it", async () => {
     const { origin } = await createSandbox({ name: "mine", origin: true, clock: { mode: "frozen" } });
-    await (await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED))).text();
+    await (await fetchAs(origin, UPLOAD_URL, makeJson(ANNOUNCED))).text();
     const sandbox = await connect(api.url).open("mine");
     const { entries } = await sandbox.history.list();
     await sandbox.history.rewind(entries[0]!.id);

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { announce, chunk, expectInvalid, probe, put } from "../support/upload-setup.ts";
 
@@ -331,7 +331,7 @@ async function writeUntilKilled(persist: string): Promise<string[]> {
   );
   let failure = "";
   child.stderr.on("data", (chunk) => (failure += chunk));
-  await until(() => existsSync(ready) || child.exitCode !== null);
+  await waitUntil(() => existsSync(ready) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(`the server ended: ${failure}`);
   const { url } = JSON.parse(readFileSync(ready, "utf8"));
   rmSync(ready);
@@ -347,7 +347,7 @@ async function writeUntilKilled(persist: string): Promise<string[]> {
     }
   })().catch(() => {});
   // Kill it while it is writing, however fast the machine is.
-  await until(() => acknowledged.length >= 50);
+  await waitUntil(() => acknowledged.length >= 50);
   const died = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGKILL");
   await Promise.all([died, writer]);

@@ -42,7 +42,7 @@ async function listen(server: Server): Promise<number> {
 }
 
 const UPLOAD_URL = "/v1/organizations/org_acme/files/upload-url";
-const json = (body: object) => ({
+const makeJson = (body: object) => ({
   method: "POST",
   body: JSON.stringify(body),
   headers: { "content-type": "application/json", "api-key": KEYS.dan },
@@ -58,14 +58,14 @@ async function collectUrls(url: string): Promise<Record<string, string>> {
   const S = "/_control/sandboxes";
   const page = await ask("/v1/audio/transcribe/trans_interview/sentences?limit=5", key);
   const { get_paragraphs, next } = page.actions;
-  const made = await ask(S, json({ name: "mine" }));
+  const made = await ask(S, makeJson({ name: "mine" }));
   const har = await ask(`${S}/default/journal.har`);
   return {
-    upload: (await ask(UPLOAD_URL, json(announced))).upload_url,
-    "upload in a sandbox": (await ask(`/_s/mine${UPLOAD_URL}`, json(announced))).upload_url,
+    upload: (await ask(UPLOAD_URL, makeJson(announced))).upload_url,
+    "upload in a sandbox": (await ask(`/_s/mine${UPLOAD_URL}`, makeJson(announced))).upload_url,
     sandbox: made.base_url,
     default: (await ask(`${S}/default`)).base_url,
-    receiver: (await ask(`${S}/default/receivers`, json({}))).url,
+    receiver: (await ask(`${S}/default/receivers`, makeJson({}))).url,
     link: get_paragraphs.href,
     "next page": next.href,
     document: (await ask("/_control/openapi.json")).servers[0].url,
@@ -171,7 +171,7 @@ it("a trusted proxy's host names a sandbox below localhost [interfaces 16]", asy
   await api.call(undefined, "POST", "/_control/sandboxes", { name: "mine" });
   const answer = await fetch(
     url + UPLOAD_URL,
-    json({ filename: "a.txt", mime_type: "text/plain", file_size: 3 }),
+    makeJson({ filename: "a.txt", mime_type: "text/plain", file_size: 3 }),
   );
   expect(await answer.json()).toMatchObject({
     upload_url: expect.stringMatching(/^http:\/\/mine\.localhost\/upload/),

@@ -117,18 +117,18 @@ describe("the receiver test of the control API", () => {
   });
 
   it("ends when its client disconnects [interfaces 14]", async () => {
-    let left = () => {};
+    let resolveGone = () => {};
     const gone = new Promise<void>((resolve) => {
-      left = resolve;
+      resolveGone = resolve;
     });
-    let came = () => {};
+    let resolveDelivered = () => {};
     const delivered = new Promise<void>((resolve) => {
-      came = resolve;
+      resolveDelivered = resolve;
     });
     const url = await listen(
       createServer((request) => {
-        request.socket.once("close", left);
-        came();
+        request.socket.once("close", resolveGone);
+        resolveDelivered();
       }),
     );
     const leaving = new AbortController();
@@ -147,9 +147,9 @@ describe("the receiver test of the control API", () => {
 
 it("the library reads streamed events with Unicode line separators whole [interfaces 8]", async () => {
   const event = { body: "one\u2028two\u2029three" };
-  async function* chunks() {
+  async function* yieldChunks() {
     yield `id: 1\ndata: ${JSON.stringify(event)}\n\n`;
   }
-  for await (const read of readEvents(chunks())) expect(read).toEqual(event);
+  for await (const read of readEvents(yieldChunks())) expect(read).toEqual(event);
   expect.assertions(1);
 });

@@ -26,18 +26,18 @@ async function start(options: UnderstudyOptions = {}) {
   open.push(api);
   const control = (method: string, path: string, body?: unknown) =>
     api.call(undefined, method, S + path, body);
-  const bundle = async () => {
+  const fetchBundle = async () => {
     const { status, body, text } = await control("POST", "/bundle");
     expect(status, text).toBe(200);
     return body as Bundle;
   };
-  return { ...api, control, bundle };
+  return { ...api, control, bundle: fetchBundle };
 }
 
 const listRequests = ({ steps }: Bundle) => steps.filter((step): step is RequestStep => "request" in step);
 
 /** Uses credentials of every kind, both APIs, the clock, faults, uploads and an export. */
-async function work({ call, control, url }: Awaited<ReturnType<typeof start>>) {
+async function makeCalls({ call, control, url }: Awaited<ReturnType<typeof start>>) {
   const { body: grant } = await call("dan", "POST", "/v1/auth/token");
   const bearer = { authorization: `Bearer ${grant.access_token}` };
   await call(undefined, "GET", "/v1/models", undefined, bearer);
@@ -117,7 +117,7 @@ describe("a bundle", () => {
 
   it("names credentials and contains no secret [interfaces 4]", async () => {
     const api = await start();
-    const { grant, renewed, made } = await work(api);
+    const { grant, renewed, made } = await makeCalls(api);
     await api.call(undefined, "GET", "/v1/models", undefined, {
       authorization: "Bearer canary-1",
       cookie: "canary-2",
@@ -298,7 +298,7 @@ describe("a replay", () => {
     ["scaled", { mode: "scaled", rate: 3600 }],
   ] as const)("gives every byte again, with the clock %s [interfaces 2]", async (_name, clock) => {
     const api = await start({ clock });
-    await work(api);
+    await makeCalls(api);
     const bundle = JSON.parse(JSON.stringify(await api.bundle())) as Bundle;
     const result = await replayBundle(bundle);
     expect(result).toEqual({ requests: listRequests(bundle).length, control_calls: expect.any(Number) });

@@ -66,7 +66,11 @@ function toPlainText(body: AnswerBody): string {
 function describeTexts(recorded: string, answered: string): string[] {
   let at = 0;
   while (at < recorded.length && recorded[at] === answered[at]) at += 1;
-  const part = (text: string) =>
+  const quotePart = (text: string) =>
     JSON.stringify(text.slice(Math.max(0, at - CONTEXT_LENGTH), at + CONTEXT_LENGTH));
-  return [`body from character ${at}:`, `  recorded: ${part(recorded)}`, `  came:     ${part(answered)}`];
+  return [
+    `body from character ${at}:`,
+    `  recorded: ${quotePart(recorded)}`,
+    `  came:     ${quotePart(answered)}`,
+  ];
 }

@@ -60,7 +60,7 @@ describe("an answer shown in the docs", () => {
   const shown = listPages()
     .flatMap(findBlocks)
     .filter(({ kind }) => /^jsonc?$/.test(kind));
-  const of = (page: string) => shown.filter((block) => block.page === page).flatMap(parseDocuments);
+  const parsePage = (page: string) => shown.filter((block) => block.page === page).flatMap(parseDocuments);
 
   it("is valid JSON [interfaces 4]", () => {
     for (const block of shown)
@@ -75,7 +75,7 @@ describe("an answer shown in the docs", () => {
     const b = await api.call("dan", "DELETE", "/v1/threads/thread_none");
     const c = await api.call(undefined, "POST", "/v1/auth/token");
     await api.close();
-    const [envelopeA, envelopeB, envelopeC, shownProblem] = of("docs/errors-and-limits.md");
+    const [envelopeA, envelopeB, envelopeC, shownProblem] = parsePage("docs/errors-and-limits.md");
     expect(shownProblem).toEqual(problem.body);
     expect(toShape(envelopeA)).toEqual(toShape(a.body));
     expect(toShape(envelopeB)).toEqual(toShape(b.body));
@@ -90,7 +90,7 @@ describe("an answer shown in the docs", () => {
     const requests = `/_control/sandboxes/default/receivers/${receiver.id}/requests`;
     const { body } = await api.call(undefined, "GET", requests);
     await api.close();
-    expect(toShape(of("docs/webhooks.md")[0])).toEqual(toShape(JSON.parse(body.items[0].body)));
+    expect(toShape(parsePage("docs/webhooks.md")[0])).toEqual(toShape(JSON.parse(body.items[0].body)));
   });
 });
 

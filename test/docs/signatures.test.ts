@@ -8,7 +8,7 @@ import { freePorts } from "../support/docs/example-project.ts";
 import { FAST_START } from "../support/docs/java-options.ts";
 import { findFileName } from "../support/docs/page-script.ts";
 import { findBlocks, findLinkedFiles, ROOT } from "../support/docs/pages.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -207,7 +207,7 @@ describe("signatures in frameworks [6.3]", () => {
       const receiver = spawn(command, args, { cwd: folder, env, stdio: "ignore" });
       try {
         const url = `http://127.0.0.1:${port}/webhook`;
-        await until(() =>
+        await waitUntil(() =>
           fetch(url).then(
             () => true,
             () => false,
@@ -238,7 +238,7 @@ describe("the sample receivers [6.3]", () => {
       const receiver = spawn(needs!, [join(ROOT, "docs/receivers", file!)], { env });
       let printed = "";
       for (const stream of [receiver.stdout, receiver.stderr]) stream.on("data", (text) => (printed += text));
-      await until(() => printed.includes("listening on "));
+      await waitUntil(() => printed.includes("listening on "));
       const url = printed.trim().replace("listening on ", "");
       await fetch(url, { method: "POST", headers: { "x-service-signature": GENUINE }, body: BODY });
       const closed = new Promise((resolve) => receiver.once("close", resolve));

@@ -87,13 +87,13 @@ describe("the example of a static preview", () => {
     await see(page.getByRole("status")).toHaveText(/^report\.txt is file_\w+\.$/);
     await openScreen("webhooks");
     await clickButton("Add a receiver that fails twice");
-    const delivery = (status: string, attempts: number) =>
+    const seeDelivery = (status: string, attempts: number) =>
       see(page.getByRole("row", { name: `user.created ${status} ${attempts}`, exact: true })).toBeVisible();
-    await delivery("failed", 1);
+    await seeDelivery("failed", 1);
     await clickButton("To the next retry");
-    await delivery("failed", 2);
+    await seeDelivery("failed", 2);
     await clickButton("To the next retry");
-    await delivery("success", 3);
+    await seeDelivery("success", 3);
     await openScreen("limits");
     await see(page.getByRole("row").nth(1)).toContainText("Organization");
     expect(await page.getByRole("alert").textContent()).toBe("");

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { arm, getDecision } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
@@ -38,7 +38,7 @@ describe("the limit of held requests", () => {
     "applies to %s in each sandbox, also without a credential [interfaces 3]",
     async (header) => {
       await open(MAX_HELD_REQUESTS, `${header}\r\n`);
-      await eventually(() => expect(countHeld()).toBe(MAX_HELD_REQUESTS));
+      await waitUntilPasses(() => expect(countHeld()).toBe(MAX_HELD_REQUESTS));
       for (const [name, value] of [
         ["x-sandbox-fault", "hang"],
         ["x-sandbox-delay", "1ms"],
@@ -68,9 +68,9 @@ describe("the limit of held requests", () => {
 
   it("makes room when requests end [interfaces 3]", async () => {
     await open(MAX_HELD_REQUESTS, "X-Sandbox-Fault: hang\r\n");
-    await eventually(() => expect(countHeld()).toBe(MAX_HELD_REQUESTS));
+    await waitUntilPasses(() => expect(countHeld()).toBe(MAX_HELD_REQUESTS));
     for (const socket of sockets) socket.destroy();
-    await eventually(() => expect(countHeld()).toBe(0));
+    await waitUntilPasses(() => expect(countHeld()).toBe(0));
     expect((await ask({ "x-sandbox-delay": "1ms" })).status).toBe(200);
     expect(countHeld()).toBe(0);
   });
@@ -78,7 +78,7 @@ describe("the limit of held requests", () => {
   it("does not count delays of rules [interfaces 6]", async () => {
     await arm(api, { id: "slow", match: { operation: "models.list" }, effect: { delay: "1ms" } });
     await open(3, "X-Sandbox-Delay: 1h\r\n");
-    await eventually(() => expect(countHeld()).toBe(3));
+    await waitUntilPasses(() => expect(countHeld()).toBe(3));
     expect((await ask()).status).toBe(200);
     expect(countHeld()).toBe(3);
   });

@@ -7,7 +7,7 @@ import { createSandbox } from "../../src/client/engine.ts";
 import { waitForHeld } from "../../src/client/held.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { testSandboxes } from "../../src/client/test-sandbox.ts";
-import { eventually, until } from "../support/eventually.ts";
+import { waitUntil, waitUntilPasses } from "../support/eventually.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
 import { followEvents } from "../support/openapi/control-calls.ts";
 
@@ -156,8 +156,8 @@ describe.each([
     await sandbox.held.next();
     leaving.abort();
     expect(await asked).toBe("AbortError");
-    await eventually(async () => expect((await sandbox.held.list()).total).toBe(0));
-    await eventually(async () => expect((await sandbox.journal.list()).total).toBe(1));
+    await waitUntilPasses(async () => expect((await sandbox.held.list()).total).toBe(0));
+    await waitUntilPasses(async () => expect((await sandbox.journal.list()).total).toBe(1));
     const [entry] = (await sandbox.journal.list()).entries;
     expect(entry).toMatchObject({ status: 0, operation: "threads.delete", history: null });
     expect(entry!.reasons.at(-1)).toContain("until its client left");
@@ -195,7 +195,7 @@ describe.each([
     const answers = ["/v1/models", "/v2/models"].map((path) =>
       other.fetch(path, { headers: { "api-key": KEYS.dan, ...(path === "/v1/models" && headers) } }),
     );
-    await until(async () => (await other.faults.list()).items.every(({ hits }) => hits === 1));
+    await waitUntil(async () => (await other.faults.list()).items.every(({ hits }) => hits === 1));
     await other.delete();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
     expect(await hanging).toBeInstanceOf(TypeError);
@@ -205,17 +205,17 @@ describe.each([
     await sandbox.faults.add(DELETE);
     const asked = deleteThread();
     const { id, release } = await sandbox.held.next();
-    const refused = (options: object, of = id) =>
+    const expectRefusal = (options: object, of = id) =>
       sandbox.held.release(of, options).then(
         () => "released",
         ({ status, problem }) => [status, problem.field ?? problem.value, problem.detail],
       );
-    expect(await refused({}, "held_9")).toEqual([
+    expect(await expectRefusal({}, "held_9")).toEqual([
       404,
       "held_9",
       expect.stringContaining("held at the moment: held_1"),
     ]);
-    expect(await refused({}, "nonsense")).toEqual([404, "nonsense", expect.anything()]);
+    expect(await expectRefusal({}, "nonsense")).toEqual([404, "nonsense", expect.anything()]);
     for (const [options, field, message] of [
       [{ answer: { status: 99 } }, "answer.status", ""],
       [{ answer: { status: 204, body: {} } }, "answer.body", "has no body"],
@@ -230,13 +230,13 @@ describe.each([
       [{ wire: "sideways" }, "wire", ""],
       [{ answers: {} }, "answers", ""],
     ] as const)
-      expect(await refused(options), JSON.stringify(options)).toEqual([
+      expect(await expectRefusal(options), JSON.stringify(options)).toEqual([
         ...[422, field, expect.stringContaining(message)],
       ]);
     expect((await sandbox.held.list()).total).toBe(1);
     await release();
     expect((await asked).status).toBe(200);
-    expect(await refused({})).toEqual([409, id, expect.stringContaining("no longer held")]);
+    expect(await expectRefusal({})).toEqual([409, id, expect.stringContaining("no longer held")]);
   });
 
   it("can be deliveries, which wait, fail as the release says, and are retried only then [interfaces 20]", async () => {
@@ -255,7 +255,7 @@ describe.each([
       "delivery",
     );
     await first.release({ answer: { status: 503 } });
-    await eventually(async () => {
+    await waitUntilPasses(async () => {
       const { entries } = await sandbox.journal.list({ event: "thread.deleted" } as never);
       expect(entries.map(({ status, reasons }) => [status, reasons[0]])).toEqual([
         [503, "inline/fault_1 held it as held_1 until a call released it with another answer"],
@@ -293,7 +293,7 @@ describe.each([
   it("are listed in the message of `next` if none matches in time [interfaces 20]", async () => {
     await sandbox.faults.add(MODELS);
     const asked = listModels();
-    await until(async () => (await sandbox.held.list()).total === 1);
+    await waitUntil(async () => (await sandbox.held.list()).total === 1);
     await expect(sandbox.held.next({ operation: "threads.delete" }, { within: "1ms" })).rejects.toThrow(
       'No request that fits {"operation":"threads.delete"} was held within 1ms; held at the moment: GET /v1/models (held_1, held by the rule inline/fault_1)',
     );
@@ -348,7 +348,7 @@ it("held requests are shown to pages in the stream of the timeline, and each cha
   await asked;
   await held.waitForCount(3);
   expect(held.events).toMatchObject([{ total: 0 }, { items: [{ id }] }, { items: [] }]);
-  await eventually(() => {
+  await waitUntilPasses(() => {
     const lists = live.events.flatMap((event) => (event as { held?: { id: string }[] }).held ?? []);
     expect(lists).toMatchObject([{ id, operation: "models.list" }]);
     expect((live.events.at(-1) as { held?: unknown[] }).held ?? []).toEqual([]);

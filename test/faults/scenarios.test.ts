@@ -302,16 +302,16 @@ describe("an edit of a scenario's file", () => {
   it("that removes the file lists the active scenario with the problem [interfaces 4]", async () => {
     await activate(api, "mine");
     rmSync(join(folder, "mine.yaml"));
-    const listed = async () =>
+    const findScenario = async () =>
       (await control("GET", "/scenarios")).body.items.find(({ name }: { name: string }) => name === "mine");
     await call();
-    expect(await listed()).toMatchObject({
+    expect(await findScenario()).toMatchObject({
       active: true,
       hits: 1,
       problem: expect.stringMatching(/there is no file .*mine\.yaml/),
     });
     await activate(api);
-    expect(await listed()).toBeUndefined();
+    expect(await findScenario()).toBeUndefined();
   });
 
   it("ignores files that editors leave in the folder [interfaces 2]", async () => {
@@ -336,12 +336,12 @@ describe("an edit of a scenario's file", () => {
 });
 
 describe("the lease of a rule", () => {
-  const pending = async () =>
+  const listPending = async () =>
     (await control("GET", "/clock/pending")).body.filter(({ kind }: { kind: string }) => kind === "lease");
 
   it("by time ends on the sandbox's clock and is reported by advance [interfaces 6]", async () => {
     await arm(api, { id: "outage", effect: { status: 503 }, lease: { ttl: "10m" } });
-    expect(await pending()).toEqual([
+    expect(await listPending()).toEqual([
       { due_at: "2026-03-15T12:10:00.000Z", kind: "lease", subject: "outage" },
     ]);
     await control("POST", "/clock/advance", { by: "9m59s" });
@@ -355,14 +355,14 @@ describe("the lease of a rule", () => {
   it("leaves no timer if the rule ended by hits, or the rule or its scenario was removed [interfaces 6]", async () => {
     await arm(api, { id: "two", effect: { status: 503 }, lease: { ttl: "10m", hits: 1 } });
     await call();
-    expect(await pending()).toEqual([]);
+    expect(await listPending()).toEqual([]);
     await arm(api, { id: "gone", effect: { status: 503 }, lease: { ttl: "10m" } });
     await control("DELETE", "/faults/gone");
-    expect(await pending()).toEqual([]);
+    expect(await listPending()).toEqual([]);
     await activate(api, "outage-with-recovery");
-    expect(await pending()).toHaveLength(1);
+    expect(await listPending()).toHaveLength(1);
     await activate(api);
-    expect(await pending()).toEqual([]);
+    expect(await listPending()).toEqual([]);
     await api.advance(20 * 60_000);
     expect(getDecision(await call())).toBe("access");
   });
@@ -374,14 +374,14 @@ describe("the lease of a rule", () => {
     await control("POST", "/snapshots", { name: "leased" });
     await api.advance(4 * 60_000);
     await control("POST", "/snapshots/early/restore");
-    expect(await pending()).toEqual([
+    expect(await listPending()).toEqual([
       { due_at: "2026-03-15T12:06:00.000Z", kind: "lease", subject: "outage" },
     ]);
     expect((await call()).status).toBe(503);
     await control("DELETE", "/faults");
     // The lease in the snapshot belongs to a rule that has been removed since.
     await control("POST", "/snapshots/leased/restore");
-    expect(await pending()).toEqual([]);
+    expect(await listPending()).toEqual([]);
   });
 });
 

@@ -145,19 +145,19 @@ describe("a scenario with stages", () => {
   });
 
   it("counts a lease of a later stage only while that stage is current [interfaces 21]", async () => {
-    const pending = async () =>
+    const listLeases = async () =>
       (await control("GET", "/clock/pending")).body
         .filter(({ kind }: { kind: string }) => kind === "lease")
         .map(({ subject, due_at }: Record<string, string>) => [subject, due_at]);
-    expect(await pending()).toEqual([]);
+    expect(await listLeases()).toEqual([]);
     await advance("1h");
     await listStatuses(2);
-    expect(await pending()).toEqual([
+    expect(await listLeases()).toEqual([
       ["outage-2", "2026-03-15T13:00:30.000Z"],
       ["staged/outage", "2026-03-15T13:02:00.000Z"],
     ]);
     await advance("2m");
-    expect(await pending()).toEqual([]);
+    expect(await listLeases()).toEqual([]);
   });
 
   it("begins the next stage at once if a call ends the current one early [interfaces 4, 21]", async () => {

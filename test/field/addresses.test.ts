@@ -144,9 +144,11 @@ describe("an option with an address", () => {
       await readPort(http.createServer((_, response) => response.end())),
       await readPort(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY })),
     ];
-    const at = async (url: string) => (await runCommand(["status", "--url", url])).stderr;
-    expect(await at(`https://127.0.0.1:${plain}`)).toContain("speaks plain HTTP. Write http://");
-    expect(await at(`http://127.0.0.1:${secure}`)).toContain("If that port speaks TLS, write https://");
+    const readError = async (url: string) => (await runCommand(["status", "--url", url])).stderr;
+    expect(await readError(`https://127.0.0.1:${plain}`)).toContain("speaks plain HTTP. Write http://");
+    expect(await readError(`http://127.0.0.1:${secure}`)).toContain(
+      "If that port speaks TLS, write https://",
+    );
     const gradeUrl = async (url: string) => (await runCommand(["receiver-test", url, ...SECRET])).stdout;
     expect(await gradeUrl(`https://127.0.0.1:${plain}`)).toContain("write http:// in place of https://");
     expect(await gradeUrl(`http://127.0.0.1:${secure}`)).toContain("https server that is called by http");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { KEYS } from "../support/harness.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 import { useReference } from "../support/use-reference.ts";
 
 const api = useReference();
@@ -80,7 +80,7 @@ describe("a request with LF alone at the ends of its lines, as from `printf | nc
     "GET /v1/models HTTP/1.1\r\nHost: x\n",
     "GET /v1/models HTTP/1.0\nHost: x\n",
   ])("is refused with the reason: %j", async (request) => {
-    const { status, body } = await rawRequest(Number(new URL(api.url).port), [request]);
+    const { status, body } = await sendRawRequest(Number(new URL(api.url).port), [request]);
     expect([status, JSON.parse(body).error.system_message]).toEqual([
       400,
       expect.stringContaining("a line does not end with CR LF"),

@@ -73,12 +73,12 @@ describe("a percent-encoded id in a path", () => {
     const { name, control } = await createSandbox(OWN);
     const encoded = name.replace("-", "%2D");
     expect((await api.call("dan", "GET", `/_s/${encoded}/v1/own/org_acme/members`)).status).toBe(200);
-    const asked = (method: string, path: string, body?: object) =>
+    const callControl = (method: string, path: string, body?: object) =>
       api.call(undefined, method, `/_control/sandboxes/${encoded}${path}`, body);
-    expect((await asked("POST", "/clock/advance", { by: "1m" })).status).toBe(200);
+    expect((await callControl("POST", "/clock/advance", { by: "1m" })).status).toBe(200);
     const { steps } = (await control("POST", "/bundle")).body;
     expect(steps.at(-1).control.path).toBe("/clock/advance");
-    const receiver = (await asked("POST", "/receivers", {})).body;
+    const receiver = (await callControl("POST", "/receivers", {})).body;
     const url = receiver.url.replace(name, encoded).replace("rcv_", "rcv%5F");
     expect((await fetch(url, { method: "POST" })).status).toBe(200);
   });

@@ -31,18 +31,18 @@ interface Spoken {
 }
 
 const STREAMS = ["transcripts", "status", "logs"];
-const path = (session: string, stream: string) => `/v1/meeting-buddy/sessions/${session}/${stream}/stream`;
+const getPath = (session: string, stream: string) => `/v1/meeting-buddy/sessions/${session}/${stream}/stream`;
 
 describe("an EventSource on an ended stream", () => {
   it.each(STREAMS)("of %s reads it once and stops [G42]", async (stream) => {
-    const statuses = await follow(path("mbsess_standup", stream));
+    const statuses = await follow(getPath("mbsess_standup", stream));
     expect(statuses).toEqual(statuses.length === 1 ? [204] : [200, 204]);
   });
 
   it.each(STREAMS)("of %s stops when its meeting is stopped [G42]", async (stream) => {
     await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
     const onOpen = () => api.call("ada", "POST", "/v1/meeting-buddy/sessions/mbsess_live/stop");
-    expect((await follow(path("mbsess_live", stream), { onOpen })).at(-1)).toBe(204);
+    expect((await follow(getPath("mbsess_live", stream), { onOpen })).at(-1)).toBe(204);
   });
 
   it("reads it once although its last record was deleted [G42]", async () => {
@@ -51,7 +51,7 @@ describe("an EventSource on an ended stream", () => {
     const { body } = await api.call(undefined, "GET", `${state}?session_id=mbsess_standup`);
     const last = body.items.sort((a: Spoken, b: Spoken) => b.start_time - a.start_time)[0] as Spoken;
     await api.call(undefined, "DELETE", `${state}/${last.transcript_id}`);
-    expect(await follow(path("mbsess_standup", "transcripts"))).toEqual([200, 204]);
+    expect(await follow(getPath("mbsess_standup", "transcripts"))).toEqual([200, 204]);
   });
 
   it("continues after the last event that it received, and from the beginning for an unknown id [G42]", async () => {
@@ -60,7 +60,7 @@ describe("an EventSource on an ended stream", () => {
       const { status, text } = await api.call(
         "ada",
         "GET",
-        path("mbsess_standup", "status"),
+        getPath("mbsess_standup", "status"),
         undefined,
         headers,
       );
@@ -108,12 +108,12 @@ describe("Chromium's EventSource", () => {
                 resolve([opened, source.readyState]);
             };
           }),
-        path("mbsess_standup", stream),
+        getPath("mbsess_standup", stream),
       );
       await page.close();
       const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
       const statuses = body.entries
-        .filter((entry: { path: string }) => entry.path === path("mbsess_standup", stream))
+        .filter((entry: { path: string }) => entry.path === getPath("mbsess_standup", stream))
         .map(({ status }: { status: number }) => status)
         .reverse();
       expect([read, statuses]).toEqual([

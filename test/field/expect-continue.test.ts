@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 import { runJava } from "../support/real-clients.ts";
 
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
@@ -89,7 +89,7 @@ describe("a client that sends Expect: 100-continue", () => {
     "reads that its connection closes, since the body will not follow: %s [RFC 9110 10.1.1]",
     async (path) => {
       const lines = [`POST ${path} HTTP/1.1`, "Host: localhost", "Expect: 100-continue", "Content-Length: 2"];
-      const { headers } = await rawRequest(Number(new URL(api.url).port), lines);
+      const { headers } = await sendRawRequest(Number(new URL(api.url).port), lines);
       expect(headers["connection"]).toBe("close");
     },
   );

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vites
 import { type ForwardOptions, forwardDeliveries } from "../../src/cli/forward-deliveries.ts";
 import { connect } from "../../src/client/connect.ts";
 import type { ReceivedDelivery } from "../../src/tools/receivers/listen.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
 import { removeTempFolders, startCommand } from "../support/run-understudy.ts";
 import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
@@ -56,39 +56,43 @@ async function forward(to: string, options: Partial<ForwardOptions> = {}) {
   return { webhook, heard, end };
 }
 
-const closed = async () => {
+const findClosedPort = async () => {
   const server = net.createServer();
   const free = await listen(server);
   await new Promise((resolve) => server.close(resolve));
   return free;
 };
-const plain = (answer: (socket: net.Socket) => void) =>
+const listenRaw = (answer: (socket: net.Socket) => void) =>
   listen(net.createServer((socket) => socket.on("error", () => {}).once("data", () => answer(socket))));
 const secure = () =>
   listen(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY }, (_, response) => response.end()));
-const ok = () => listen(http.createServer((_, response) => response.end()));
+const listenOk = () => listen(http.createServer((_, response) => response.end()));
 
 const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
-  ["nothing listens", async () => `http://127.0.0.1:${await closed()}`, /ECONNREFUSED/],
+  ["nothing listens", async () => `http://127.0.0.1:${await findClosedPort()}`, /ECONNREFUSED/],
   [
     "there is no such name",
     async () => "http://no-such-host.invalid/hook",
     /no-such-host\.invalid cannot be resolved \((ENOTFOUND|EAI_AGAIN)\)/,
   ],
-  ["https at a plain port", async () => `https://127.0.0.1:${await ok()}`, /speaks plain HTTP.*http:\/\//],
+  [
+    "https at a plain port",
+    async () => `https://127.0.0.1:${await listenOk()}`,
+    /speaks plain HTTP.*http:\/\//,
+  ],
   ["http at a TLS port", async () => `http://127.0.0.1:${await secure()}`, /speaks TLS.*https:\/\//],
   ["an own certificate", async () => `https://127.0.0.1:${await secure()}`, /self-signed certificate/],
   [
     "it hangs up",
-    async () => `http://127.0.0.1:${await plain((socket) => socket.end())}`,
+    async () => `http://127.0.0.1:${await listenRaw((socket) => socket.end())}`,
     /the connection was closed without an answer/,
   ],
   [
     "it is not HTTP",
-    async () => `http://127.0.0.1:${await plain((s) => s.end("220 smtp\r\n"))}`,
+    async () => `http://127.0.0.1:${await listenRaw((s) => s.end("220 smtp\r\n"))}`,
     /the answer does not begin with a status line/,
   ],
-  ["it is silent", async () => `http://127.0.0.1:${await plain(() => {})}`, /timed out after 1.5 s/],
+  ["it is silent", async () => `http://127.0.0.1:${await listenRaw(() => {})}`, /timed out after 1.5 s/],
 ];
 
 describe("a delivery that the listener could not make has the reason at the server", () => {
@@ -111,25 +115,25 @@ describe("a delivery that the listener could not make has the reason at the serv
 });
 
 describe("a webhook of a listener is removed", () => {
-  const webhooks = async () => (await api.control("GET", "/state/webhooks")).body.items;
+  const listWebhooks = async () => (await api.control("GET", "/state/webhooks")).body.items;
   const isThere = async (id: string) =>
-    (await webhooks()).some(({ webhook_id }: { webhook_id: string }) => webhook_id === id);
+    (await listWebhooks()).some(({ webhook_id }: { webhook_id: string }) => webhook_id === id);
 
   it("when its process is killed, with the receiver, and webhooks of others remain [interfaces 11]", async () => {
-    const before = (await webhooks()).length;
+    const before = (await listWebhooks()).length;
     const { child, output } = startCommand(
-      ["listen", "--forward-to", `127.0.0.1:${await ok()}/hook`, "--url", api.url, "--json"],
+      ["listen", "--forward-to", `127.0.0.1:${await listenOk()}/hook`, "--url", api.url, "--json"],
       {},
     );
     undo.push(() => child.kill("SIGKILL"));
-    await until(() => output().stdout.includes("webhook_id"));
+    await waitUntil(() => output().stdout.includes("webhook_id"));
     const { webhook_id, url } = JSON.parse(output().stdout.split("\n")[0]!);
     expect(await isThere(webhook_id)).toBe(true);
     const other = await api.webhook(url);
     child.kill("SIGKILL");
-    await until(async () => !(await isThere(webhook_id)));
+    await waitUntil(async () => !(await isThere(webhook_id)));
     expect(await isThere(other.webhook_id)).toBe(true);
-    expect(await webhooks()).toHaveLength(before + 1);
+    expect(await listWebhooks()).toHaveLength(before + 1);
     expect((await api.control("GET", "/receivers")).body.items).toEqual([]);
     const { body } = await api.control("GET", "/history");
     expect(JSON.stringify(body)).toContain("was closed, because its listener is gone");
@@ -145,6 +149,6 @@ describe("a webhook of a listener is removed", () => {
     const fields = { url, receiver_id: id, events: ["user.created"] };
     const { body: webhook } = await api.control("POST", "/state/webhooks", fields);
     expect(await api.trigger()).toMatchObject([{ response_code: 503 }]);
-    await until(async () => !(await isThere(webhook.webhook_id)));
+    await waitUntil(async () => !(await isThere(webhook.webhook_id)));
   });
 });

@@ -112,10 +112,10 @@ async function startPython(program: string): Promise<string> {
 }
 
 describe("a comparison that is too weak", () => {
-  const lenient = (header: string, body: Buffer) =>
+  const verifyLeniently = (header: string, body: Buffer) =>
     Buffer.from(header.slice(7), "hex").equals(Buffer.from(sign(body).slice(7), "hex"));
   it.each<[string, (header: string, body: Buffer) => boolean, string[]]>([
-    ["Node's hex decoder, which stops at other text", lenient, ["signature-trailing-text"]],
+    ["Node's hex decoder, which stops at other text", verifyLeniently, ["signature-trailing-text"]],
     [
       "the first word of the header",
       (header, body) => header.split(" ")[0] === sign(body),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { useReference } from "../support/use-reference.ts";
 
 const api = useReference();
@@ -18,7 +18,9 @@ async function startAdvance(name: string, move: typeof ADVANCE | typeof SET = AD
   await call("POST", "/events", { event: "user.created" });
   const [method, path, body] = move;
   const advance = call(method, path, body);
-  await eventually(async () => expect((await call("GET", `/receivers/${receiver.id}`)).body.served).toBe(2));
+  await waitUntilPasses(async () =>
+    expect((await call("GET", `/receivers/${receiver.id}`)).body.served).toBe(2),
+  );
   return { call, advance };
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readStartOptions } from "../../src/cli/start-options.ts";
 import { connect } from "../../src/client/connect.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 
 let api: Api;
 let port: number;
@@ -18,7 +18,7 @@ const LOCAL = ["tenant.localhost", "a.b.localhost", "Tenant.LocalHost", "localho
 const FOREIGN = ["localhost.evil.test", "evillocalhost", "localhost.test"];
 
 const get = (path: string, ...headers: string[]) =>
-  rawRequest(port, [`GET ${path} HTTP/1.1`, ...headers, "Connection: close"]);
+  sendRawRequest(port, [`GET ${path} HTTP/1.1`, ...headers, "Connection: close"]);
 
 const PATHS = ["/v1/models", "/_control/health", "/_control/sandboxes/default/live", "/_console/"];
 
@@ -28,7 +28,7 @@ describe("a page at a name below localhost", () => {
     for (const path of PATHS.slice(0, 2)) {
       const { headers } = await get(path, "Host: localhost", `Origin: ${origin}`);
       expect(headers["access-control-allow-origin"]).toBe(origin);
-      const preflight = await rawRequest(port, [
+      const preflight = await sendRawRequest(port, [
         `OPTIONS ${path} HTTP/1.1`,
         "Host: localhost",
         `Origin: ${origin}`,

@@ -23,14 +23,15 @@ async function upload(body: string | Buffer, type = TYPE) {
 }
 
 /** One part with these headers, one byte for each character. */
-const part = (...head: string[]) =>
+const makePart = (...head: string[]) =>
   Buffer.from(`--edge\r\n${head.join("\r\n")}\r\n\r\nhello\r\n--edge--\r\n`, "latin1");
 const makeNamedPart = (name: string) =>
-  part(`Content-Disposition: form-data; name="file"; filename="${name}"`, "Content-Type: text/plain");
-const field = (name: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${name}\r\n`;
+  makePart(`Content-Disposition: form-data; name="file"; filename="${name}"`, "Content-Type: text/plain");
+const makeField = (name: string) =>
+  `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${name}\r\n`;
 
 it("an unknown field of a form is ignored, also if it is sent twice [G09]", async () => {
-  for (const fields of [field("tag"), field("tag").repeat(2), field("tags[]").repeat(2)])
+  for (const fields of [makeField("tag"), makeField("tag").repeat(2), makeField("tags[]").repeat(2)])
     expect(await upload(`${fields}${makeNamedPart("a.txt")}`)).toEqual([201, "a.txt"]);
 });
 
@@ -38,7 +39,7 @@ describe("a form that a client built by hand is refused with its mistake", () =>
   it.each(['form-data; filename="a.txt"', "form-data", 'form-data; filename="a.txt"; names="file"'])(
     "if a part has no name: %s",
     async (disposition) => {
-      const [status, message] = await upload(part(`Content-Disposition: ${disposition}`));
+      const [status, message] = await upload(makePart(`Content-Disposition: ${disposition}`));
       expect([status, message]).toEqual([422, expect.stringMatching(/a part has no name|file is required/)]);
     },
   );
@@ -51,7 +52,7 @@ describe("a form that a client built by hand is refused with its mistake", () =>
     ["names an unknown encoding", "Content-Disposition: form-data; name=\"file\"; filename*=utf-99''a.txt"],
   ])("if a part's Content-Disposition %s", async (_what, disposition) => {
     for (const more of ["", "--edge--\r\n\r\nan epilogue\r\n\r\n"])
-      expect(await upload(Buffer.concat([part(disposition), Buffer.from(more)]))).toEqual([
+      expect(await upload(Buffer.concat([makePart(disposition), Buffer.from(more)]))).toEqual([
         422,
         "the multipart form cannot be read: Malformed part header",
       ]);
@@ -69,7 +70,8 @@ describe("a form that a client built by hand is refused with its mistake", () =>
   });
 
   it("if it has more than 100 parts", async () => {
-    const listFields = (count: number) => Array.from({ length: count }, (_, i) => field(`note${i}`)).join("");
+    const listFields = (count: number) =>
+      Array.from({ length: count }, (_, i) => makeField(`note${i}`)).join("");
     expect(await upload(`${listFields(99)}${makeNamedPart("a.txt")}`)).toEqual([201, "a.txt"]);
     expect((await upload(`${listFields(100)}${makeNamedPart("a.txt")}`))[0]).toBe(413);
   });

@@ -8,8 +8,8 @@ afterEach(async () => {
 });
 
 const makeRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const json = (schema: object) => ({ content: { "application/json": { schema } } });
-const success = (schema: object) => ({ responses: { "200": { description: "d", ...json(schema) } } });
+const makeJson = (schema: object) => ({ content: { "application/json": { schema } } });
+const makeSuccess = (schema: object) => ({ responses: { "200": { description: "d", ...makeJson(schema) } } });
 
 function serve(document: object, version = "3.1.0"): ServedDocument {
   const served = serveDocument(
@@ -24,10 +24,16 @@ describe("schemas that refer to each other are served", () => {
     serve({
       paths: {
         "/v1/pets": {
-          post: { requestBody: { required: true, ...json(makeRef("Pet")) }, ...success(makeRef("Pet")) },
+          post: {
+            requestBody: { required: true, ...makeJson(makeRef("Pet")) },
+            ...makeSuccess(makeRef("Pet")),
+          },
         },
         "/v1/cats": {
-          post: { requestBody: { required: true, ...json(makeRef("Cat")) }, ...success(makeRef("Cat")) },
+          post: {
+            requestBody: { required: true, ...makeJson(makeRef("Cat")) },
+            ...makeSuccess(makeRef("Cat")),
+          },
         },
       },
       components: {
@@ -86,13 +92,16 @@ describe("schemas that refer to each other are served", () => {
     const { send } = serve({
       paths: {
         "/v1/pets": {
-          get: success({ type: "array", items: makeRef("Pet") }),
-          post: { requestBody: { required: true, ...json(makeRef("Pet")) }, ...success(makeRef("Pet")) },
+          get: makeSuccess({ type: "array", items: makeRef("Pet") }),
+          post: {
+            requestBody: { required: true, ...makeJson(makeRef("Pet")) },
+            ...makeSuccess(makeRef("Pet")),
+          },
         },
         "/v1/pets/{id}": {
           get: {
             parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
-            ...success(makeRef("Pet")),
+            ...makeSuccess(makeRef("Pet")),
           },
         },
       },
@@ -115,11 +124,11 @@ describe("schemas that refer to each other are served", () => {
       oneOf: branches,
       discriminator,
     };
-    const operation = (name: string) => ({
-      post: { requestBody: { required: true, ...json(makeRef(name)) }, ...success({}) },
+    const makeOperation = (name: string) => ({
+      post: { requestBody: { required: true, ...makeJson(makeRef(name)) }, ...makeSuccess({}) },
     });
     const { send } = serve({
-      paths: { "/v1/pets": operation("Pet"), "/v1/cats": operation("Cat") },
+      paths: { "/v1/pets": makeOperation("Pet"), "/v1/cats": makeOperation("Cat") },
       components: { schemas: { Pet, Cat: extend("lives"), Dog: extend("bones") } },
     });
     for (let tries = 1; tries <= 2; tries++)
@@ -148,7 +157,7 @@ describe("schemas that refer to each other are served", () => {
     ],
   ])("by %s of itself [interfaces 18]", async (_, A) => {
     const { send } = serve({
-      paths: { "/v1/a": { post: { requestBody: json(makeRef("A")), ...success(makeRef("A")) } } },
+      paths: { "/v1/a": { post: { requestBody: makeJson(makeRef("A")), ...makeSuccess(makeRef("A")) } } },
       components: { schemas: { A } },
     });
     expect((await send("POST", "/v1/a", { body: { x: 1 } })).status).toBe(200);
@@ -169,7 +178,7 @@ it.each([
       properties: { name: { type: "string" }, parent },
     };
     const { send } = serve(
-      { paths: { "/v1/node": { get: success(makeRef("Node")) } }, components: { schemas: { Node } } },
+      { paths: { "/v1/node": { get: makeSuccess(makeRef("Node")) } }, components: { schemas: { Node } } },
       version,
     );
     const { body } = await send("GET", "/v1/node");
@@ -178,7 +187,7 @@ it.each([
 );
 
 it("the servers of a path or an operation replace those of the document [interfaces 18]", async () => {
-  const answer = (value: string) => success({ const: value });
+  const answer = (value: string) => makeSuccess({ const: value });
   const { send } = serve({
     servers: [{ url: "https://api.example.com/v3" }],
     paths: {
@@ -208,9 +217,9 @@ it("the servers of a path or an operation replace those of the document [interfa
 it("a path that is escaped in the document is served [interfaces 18]", async () => {
   const { send } = serve({
     paths: {
-      "/v1/%24batch": { get: success({ const: "batch" }) },
-      "/v1/caf%C3%A9/{id}": { get: success({ const: "café" }) },
-      "/v1/{id}%3Acancel": { get: success({ const: "cancel" }) },
+      "/v1/%24batch": { get: makeSuccess({ const: "batch" }) },
+      "/v1/caf%C3%A9/{id}": { get: makeSuccess({ const: "café" }) },
+      "/v1/{id}%3Acancel": { get: makeSuccess({ const: "cancel" }) },
     },
   });
   for (const path of ["/v1/$batch", "/v1/%24batch"]) expect((await send("GET", path)).body).toBe("batch");
@@ -222,7 +231,7 @@ it("a path that is escaped in the document is served [interfaces 18]", async () 
 describe("query parameters", () => {
   const point = { type: "object", required: ["x"], properties: { x: { type: "integer" } } };
   const serveParameters = (...parameters: object[]) =>
-    serve({ paths: { "/v1/read": { get: { parameters, ...success({}) } } } });
+    serve({ paths: { "/v1/read": { get: { parameters, ...makeSuccess({}) } } } });
 
   it("in JSON are not read from parameters with the names of their fields [interfaces 18]", async () => {
     const { send } = serveParameters(
@@ -257,7 +266,7 @@ describe("a request body", () => {
       "application/vnd.x+json": { schema: { type: "object", required: ["v"] } },
     };
     const { send } = serve({
-      paths: { "/v1/a": { post: { requestBody: { required: true, content }, ...success({}) } } },
+      paths: { "/v1/a": { post: { requestBody: { required: true, content }, ...makeSuccess({}) } } },
     });
     const statuses = [];
     for (const type of ["application/json", "application/vnd.x+json; charset=utf-8"])
@@ -272,7 +281,7 @@ describe("a request body", () => {
       "application/json; version=2": { schema: { type: "object", required: ["second"] } },
     };
     const { send } = serve({
-      paths: { "/v1/a": { post: { requestBody: { required: true, content }, ...success({}) } } },
+      paths: { "/v1/a": { post: { requestBody: { required: true, content }, ...makeSuccess({}) } } },
     });
     expect((await send("POST", "/v1/a", { body: { first: 1 } })).status).toBe(200);
     expect((await send("POST", "/v1/a", { body: { second: 1 } })).status).toBe(422);
@@ -300,7 +309,7 @@ describe("a request body", () => {
     "in %s is read by the styles of its encoding [interfaces 18]",
     async (type) => {
       const requestBody = { required: true, content: { [type]: { schema, encoding } } };
-      const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...success({}) } } } });
+      const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...makeSuccess({}) } } } });
       const sendForm = async (fields: Record<string, string>) => {
         const form = type.startsWith("multipart") ? new FormData() : new URLSearchParams();
         for (const [name, value] of Object.entries(fields)) form.append(name, value);
@@ -326,7 +335,7 @@ describe("a request body", () => {
     "of the described type %s is accepted, and no other [interfaces 18]",
     async (described) => {
       const requestBody = { required: true, content: { [described]: { schema: { const: "x" } } } };
-      const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...success({}) } } } });
+      const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...makeSuccess({}) } } } });
       const statuses = [];
       for (const type of ["text/plain", "text/plain; charset=utf-8", "image/png"])
         statuses.push((await send("POST", "/v1/a", { body: "x", headers: { "content-type": type } })).status);
@@ -336,7 +345,7 @@ describe("a request body", () => {
 
   it("of text is decoded by its charset [interfaces 18]", async () => {
     const requestBody = { required: true, content: { "text/plain": { schema: { const: "é" } } } };
-    const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...success({}) } } } });
+    const { send } = serve({ paths: { "/v1/a": { post: { requestBody, ...makeSuccess({}) } } } });
     const headers = { "content-type": "text/plain; charset=iso-8859-1" };
     expect((await send("POST", "/v1/a", { body: new Uint8Array([0xe9]), headers })).status).toBe(200);
   });
@@ -356,9 +365,12 @@ it("a JSON example that is written as a string is sent as JSON [interfaces 18]",
 const id = { in: "path", name: "id", required: true, schema: { type: "string" } };
 
 describe("paths /xs and /xs/{id} without bindings", () => {
-  const pair = (path: string, record: object, requestBody: object = json(record)) => ({
-    [path]: { get: success({ type: "array", items: record }), post: { requestBody, ...success(record) } },
-    [`${path}/{id}`]: { parameters: [id], get: success(record) },
+  const pair = (path: string, record: object, requestBody: object = makeJson(record)) => ({
+    [path]: {
+      get: makeSuccess({ type: "array", items: record }),
+      post: { requestBody, ...makeSuccess(record) },
+    },
+    [`${path}/{id}`]: { parameters: [id], get: makeSuccess(record) },
   });
   const record = (properties: object) => ({ type: "object", required: ["id"], properties });
   const text = { type: "string" };
@@ -379,13 +391,13 @@ describe("paths /xs and /xs/{id} without bindings", () => {
   });
 
   it("do not show records of the reference whose ids have another form [interfaces 18]", async () => {
-    const user = (format: object) => record({ id: { type: "string", ...format }, email: text });
+    const makeUser = (format: object) => record({ id: { type: "string", ...format }, email: text });
     for (const [format, decision] of [
       [{ format: "uuid" }, "generated"],
       [{ pattern: "^[0-9a-f]{24}$" }, "generated"],
       [{}, "ok"],
     ] as const) {
-      const { send } = serve({ paths: pair("/api/users", user(format)) });
+      const { send } = serve({ paths: pair("/api/users", makeUser(format)) });
       expect((await send("GET", "/api/users")).headers.get("x-sandbox-decision")).toBe(decision);
     }
   });
@@ -417,7 +429,7 @@ describe("paths /xs and /xs/{id} without bindings", () => {
       load: { type: "number" },
     });
     const { required: _, ...schema } = body;
-    const { send } = serve({ paths: pair("/v1/machines", machine, json(schema)) });
+    const { send } = serve({ paths: pair("/v1/machines", machine, makeJson(schema)) });
     const sent = { name: "a", size: "big", disks: ["x"], load: 1 };
     const made = await send("POST", "/v1/machines", { body: sent });
     expect([made.status, made.body]).toEqual([200, { id: made.body.id, name: "a", load: 1 }]);
@@ -431,12 +443,12 @@ describe("a record of paths without bindings", () => {
     serve({
       paths: {
         [path]: {
-          get: success({ type: "array", items: record }),
-          post: { requestBody: json(body), ...success(record) },
+          get: makeSuccess({ type: "array", items: record }),
+          post: { requestBody: makeJson(body), ...makeSuccess(record) },
         },
         [path.replace(/(\/?)$/, `/{${parameter}}$1`)]: {
-          get: success(record),
-          patch: { requestBody: json(body), ...success(record) },
+          get: makeSuccess(record),
+          patch: { requestBody: makeJson(body), ...makeSuccess(record) },
         },
       },
     });
@@ -479,11 +491,11 @@ describe("a record of paths without bindings", () => {
       properties: { id: text, tour: text, name: text },
     };
     const body = { type: "object", properties: { name: text } };
-    const written = { requestBody: json(body), ...success(record) };
+    const written = { requestBody: makeJson(body), ...makeSuccess(record) };
     const { send } = serve({
       paths: {
-        "/v1/tours/{tour}/plans": { get: success({ type: "array", items: record }), post: written },
-        "/v1/tours/{tour}/plans/{id}": { get: success(record), put: written },
+        "/v1/tours/{tour}/plans": { get: makeSuccess({ type: "array", items: record }), post: written },
+        "/v1/tours/{tour}/plans/{id}": { get: makeSuccess(record), put: written },
       },
     });
     const { id } = (await send("POST", "/v1/tours/t/plans", { body: { name: "a" } })).body;
@@ -548,12 +560,16 @@ describe("bound operations", () => {
       },
       paths: {
         "/v1/tags": {
-          get: { operationId: "list", ...success(makeRef("Page")) },
-          post: { operationId: "create", requestBody: json(makeRef("Tag")), ...success(makeRef("Tag")) },
+          get: { operationId: "list", ...makeSuccess(makeRef("Page")) },
+          post: {
+            operationId: "create",
+            requestBody: makeJson(makeRef("Tag")),
+            ...makeSuccess(makeRef("Tag")),
+          },
         },
         "/v1/tags/{id}": {
           parameters: [id],
-          delete: { operationId: "remove", ...success(makeRef("Deleted")) },
+          delete: { operationId: "remove", ...makeSuccess(makeRef("Deleted")) },
         },
       },
       components: { schemas },
@@ -578,13 +594,13 @@ it("a parameter that is only in the path is read as a string [interfaces 18]", a
   const { send } = serve({
     paths: {
       "/v1/users/{user_id}/tags": {
-        get: success({ type: "array", items: makeRef("Tag") }),
+        get: makeSuccess({ type: "array", items: makeRef("Tag") }),
         post: {
-          requestBody: json({ type: "object", properties: { id: { type: "string" } } }),
-          ...success(makeRef("Tag")),
+          requestBody: makeJson({ type: "object", properties: { id: { type: "string" } } }),
+          ...makeSuccess(makeRef("Tag")),
         },
       },
-      "/v1/users/{user_id}/tags/{id}": { get: success(makeRef("Tag")) },
+      "/v1/users/{user_id}/tags/{id}": { get: makeSuccess(makeRef("Tag")) },
     },
     components: { schemas: { Tag } },
   });
@@ -598,7 +614,7 @@ it.each([{}, true, { title: "Response" }])(
   "a generated answer of any type is an object: %j [interfaces 18]",
   async (schema) => {
     const paths = Object.fromEntries(
-      ["a", "b", "c"].map((name) => [`/v1/${name}`, { get: success(schema as object) }]),
+      ["a", "b", "c"].map((name) => [`/v1/${name}`, { get: makeSuccess(schema as object) }]),
     );
     const { send } = serve({ paths });
     for (const path of Object.keys(paths)) expect((await send("GET", path)).body).toEqual({});
@@ -610,7 +626,7 @@ it("a generated answer is as deep as its required parts [interfaces 18]", async 
     depth === 0
       ? { type: "integer", minimum: 7 }
       : { type: "object", required: ["in"], properties: { in: nest(depth - 1) } };
-  const { send } = serve({ paths: { "/v1/a": { get: success(nest(10)) } } });
+  const { send } = serve({ paths: { "/v1/a": { get: makeSuccess(nest(10)) } } });
   const { body } = await send("GET", "/v1/a");
   expect(JSON.stringify(body)).toMatch(/^(\{"in":){10}[1-9]\d*\}{10}$/);
 });
@@ -621,7 +637,7 @@ it.each([
   { type: "integer", maximum: -2000 },
   { type: "integer", minimum: 10_000, multipleOf: 7000 },
 ])("a generated number is within its bounds: %j [interfaces 18]", async (schema) => {
-  const { send } = serve({ paths: { "/v1/a": { get: success(schema) } } });
+  const { send } = serve({ paths: { "/v1/a": { get: makeSuccess(schema) } } });
   const { body } = await send("GET", "/v1/a");
   expect(body).toSatisfy(new Ajv2020().compile(schema));
 });
@@ -635,7 +651,9 @@ it("a parameter that is not a list and was sent twice is refused as such [G08]",
     { name: "ids", in: "query", schema: { type: "array", items: { type: "integer" } } },
     { name: "any", in: "query", schema: {} },
   ];
-  const { send } = serve({ paths: { "/v1/slots": { get: { parameters, ...success({ type: "object" }) } } } });
+  const { send } = serve({
+    paths: { "/v1/slots": { get: { parameters, ...makeSuccess({ type: "object" }) } } },
+  });
   for (const [name, one, other] of [
     ["limit", "5", "6"],
     ["open", "true", "false"],
@@ -654,11 +672,13 @@ it("a parameter that is not a list and was sent twice is refused as such [G08]",
 });
 
 it("a date or time in another form is refused with the accepted forms, and a time with %2B for its plus [G08]", async () => {
-  const parameter = (name: string, format: string) => ({
+  const makeParameter = (name: string, format: string) => ({
     ...{ name, in: "query", schema: { type: "string", format } },
   });
-  const parameters = [parameter("when", "date-time"), parameter("day", "date")];
-  const { send } = serve({ paths: { "/v1/slots": { get: { parameters, ...success({ type: "object" }) } } } });
+  const parameters = [makeParameter("when", "date-time"), makeParameter("day", "date")];
+  const { send } = serve({
+    paths: { "/v1/slots": { get: { parameters, ...makeSuccess({ type: "object" }) } } },
+  });
   const refuse = async (query: string) => (await send("GET", `/v1/slots?${query}`)).body.error.message;
   const forms = "when must be a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
   expect(await refuse("when=2026-03-15T10:00:00+01:00")).toBe(`${forms}; in a URL, its plus is %2B`);

@@ -8,7 +8,7 @@ import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { validateQuery } from "../../src/engine/pipeline/validate.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 
 let api: Api;
 beforeAll(async () => {
@@ -73,7 +73,7 @@ describe("a value that was sent twice is reported as such", () => {
   ])("in the credential %s, also in the journal", async (name, value) => {
     const { port } = new URL(api.url);
     const line = `${name}: ${value}`;
-    const answer = await rawRequest(Number(port), [
+    const answer = await sendRawRequest(Number(port), [
       "GET /v1/models HTTP/1.1",
       "Host: localhost",
       "Connection: close",

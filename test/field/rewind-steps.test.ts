@@ -25,41 +25,41 @@ async function rewindBefore(subject: string, kind: string) {
   expect(Date.parse(now)).toBeLessThan(Date.parse(at));
   return id;
 }
-const status = async (path: string) => (await sandbox.ok("GET", `/state/${path}`)).status;
-const pending = async (subject: string) =>
+const fetchStatus = async (path: string) => (await sandbox.ok("GET", `/state/${path}`)).status;
+const listPending = async (subject: string) =>
   (await sandbox.ok("GET", "/clock/pending")).filter((one: { subject: string }) => one.subject === subject);
 
 describe("rewinding to before a step of an advance", () => {
   it.each(["frozen", "real"])("restores a running connector job, with a %s clock", async (mode) => {
     await create({ mode });
     await sandbox.ok("POST", "/clock/advance", { by: "5m" });
-    expect(await status("connector_jobs/job_sync_running")).toBe("succeeded");
+    expect(await fetchStatus("connector_jobs/job_sync_running")).toBe("succeeded");
     const id = await rewindBefore("job_sync_running", "timer");
-    expect(await status("connector_jobs/job_sync_running")).toBe("running");
+    expect(await fetchStatus("connector_jobs/job_sync_running")).toBe("running");
     expect((await sandbox.get(id)).undone).toBe(true);
     expect((await sandbox.newest("?kind=control")).undone).toBe(false);
     await sandbox.ok("POST", "/clock/advance", { by: "5m" });
-    expect(await status("connector_jobs/job_sync_running")).toBe("succeeded");
+    expect(await fetchStatus("connector_jobs/job_sync_running")).toBe("succeeded");
   });
 
   it("restores a file in processing, from the step that was rewound to", async () => {
     const [file] = (await sandbox.ok("GET", "/state/store_files?file_id=file_policies")).items;
     const path = `store_files/${file.id}`;
     await sandbox.ok("POST", "/clock/advance", { by: "5m" });
-    expect(await status(path)).toBe("completed");
+    expect(await fetchStatus(path)).toBe("completed");
     await rewindBefore("file_policies", "timer");
-    expect(await status(path)).toBe("processing");
-    expect(await pending("file_policies")).toHaveLength(1);
+    expect(await fetchStatus(path)).toBe("processing");
+    expect(await listPending("file_policies")).toHaveLength(1);
     await sandbox.ok("POST", "/clock/advance", { by: "5m" });
-    expect(await status(path)).toBe("completed");
+    expect(await fetchStatus(path)).toBe("completed");
   });
 
   it("restores a transcription in processing", async () => {
     await sandbox.ok("POST", "/clock/advance", { by: "2h" });
-    expect(await status("transcriptions/trans_pending")).toBe("completed");
+    expect(await fetchStatus("transcriptions/trans_pending")).toBe("completed");
     await rewindBefore("trans_pending", "timer");
-    expect(await status("transcriptions/trans_pending")).toBe("processing");
-    expect(await pending("trans_pending")).toHaveLength(1);
+    expect(await fetchStatus("transcriptions/trans_pending")).toBe("processing");
+    expect(await listPending("trans_pending")).toHaveLength(1);
   });
 
   it("restores one of two things due at one instant", async () => {
@@ -69,8 +69,8 @@ describe("rewinding to before a step of an advance", () => {
     const [first, second] = (await sandbox.entries("?kind=timer")).slice(-2);
     expect(first!.at).toBe(second!.at);
     await sandbox.rewind(second!.id);
-    expect(await status(`transcriptions/${first!.subject}`)).toBe("completed");
-    expect(await status(`transcriptions/${second!.subject}`)).toBe("processing");
+    expect(await fetchStatus(`transcriptions/${first!.subject}`)).toBe("completed");
+    expect(await fetchStatus(`transcriptions/${second!.subject}`)).toBe("processing");
   });
 
   it("restores the retry of a delivery", async () => {
@@ -86,8 +86,9 @@ describe("rewinding to before a step of an advance", () => {
     const { delivery_id } = delivery;
     await sandbox.ok("POST", "/clock/advance", { by: "10m" });
     const readDelivery = () => sandbox.ok("GET", `/deliveries/${delivery_id}`);
-    const received = async () => (await sandbox.ok("GET", `/receivers/${receiver}/requests`)).items.length;
-    expect([(await readDelivery()).status, await received()]).toEqual(["success", 3]);
+    const countReceived = async () =>
+      (await sandbox.ok("GET", `/receivers/${receiver}/requests`)).items.length;
+    expect([(await readDelivery()).status, await countReceived()]).toEqual(["success", 3]);
     const retries = (await sandbox.entries(`?kind=delivery&subject=${delivery_id}`)).slice(-2);
     for (const [made, { id }] of [...retries.entries()].reverse()) {
       await sandbox.rewind(id);
@@ -96,11 +97,11 @@ describe("rewinding to before a step of an advance", () => {
         attempts: made + 1,
         next_retry: expect.any(String),
       });
-      expect(await pending(delivery_id)).toMatchObject([{ kind: "webhook.retry" }]);
-      expect(await received()).toBe(3);
+      expect(await listPending(delivery_id)).toMatchObject([{ kind: "webhook.retry" }]);
+      expect(await countReceived()).toBe(3);
     }
     await sandbox.ok("POST", "/clock/advance", { by: "10m" });
-    expect([(await readDelivery()).status, await received()]).toEqual(["success", 5]);
+    expect([(await readDelivery()).status, await countReceived()]).toEqual(["success", 5]);
   });
 
   it("restores the first of two retries due at one instant, and marks its former attempt undone", async () => {
@@ -112,8 +113,8 @@ describe("rewinding to before a step of an advance", () => {
     const [first, second] = (await sandbox.entries("?kind=delivery")).slice(-2);
     expect(first!.at).toBe(second!.at);
     await sandbox.rewind(second!.id);
-    const made = async () => (await sandbox.ok("GET", `/receivers/${receiver}/requests`)).items.length;
-    await expect.poll(made).toBe(5);
+    const countMade = async () => (await sandbox.ok("GET", `/receivers/${receiver}/requests`)).items.length;
+    await expect.poll(countMade).toBe(5);
     await sandbox.ok("POST", "/clock/advance", { by: 0 });
     const states: unknown[] = [];
     for (const { subject } of [first!, second!]) {
@@ -131,14 +132,14 @@ describe("rewinding to before a step of an advance", () => {
   it("removes every trace of a request during a retry: its id and its place in the rate window", async () => {
     const waiting: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_, __, respond) => void waiting.push(respond));
-    const arrived = async (count: number) => expect.poll(() => waiting.length).toBe(count);
+    const waitForArrivals = async (count: number) => expect.poll(() => waiting.length).toBe(count);
     await api.call("ada", "POST", `${prefix}/webhooks`, { url: receiver.url, events: ["user.created"] });
     await sandbox.ok("POST", "/state/users", { name: "Zoe" });
-    await arrived(1);
+    await waitForArrivals(1);
     waiting[0]!(500);
     await sandbox.ok("POST", "/clock/advance", { by: 0 });
     const advance = sandbox.ok("POST", "/clock/advance", { by: "1m" });
-    await arrived(2);
+    await waitForArrivals(2);
     const ask = () => api.call("dan", "GET", `${prefix}/v1/models`);
     const asked = await ask();
     expect(asked.status, asked.text).toBe(200);
@@ -156,14 +157,14 @@ describe("rewinding to before a step of an advance", () => {
     await create({ mode: "frozen" }, { history_limit: 5 });
     const waiting: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_, __, respond) => void waiting.push(respond));
-    const arrived = async (count: number) => expect.poll(() => waiting.length).toBe(count);
+    const waitForArrivals = async (count: number) => expect.poll(() => waiting.length).toBe(count);
     await api.call("ada", "POST", `${prefix}/webhooks`, { url: receiver.url, events: ["user.created"] });
     await sandbox.ok("POST", "/state/users", { name: "Zoe" });
-    await arrived(1);
+    await waitForArrivals(1);
     waiting[0]!(500);
     await sandbox.ok("POST", "/clock/advance", { by: 0 });
     const advance = sandbox.ok("POST", "/clock/advance", { by: "1m" });
-    await arrived(2);
+    await waitForArrivals(2);
     for (let n = 0; n < 8; n++) await sandbox.ok("POST", "/state/departments", { name: `Team ${n}` });
     waiting[1]!(200);
     await advance;

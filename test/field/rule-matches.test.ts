@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readScenario } from "../../src/engine/faults/scenario.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { KEYS } from "../support/harness.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 import { useReference } from "../support/use-reference.ts";
 
 const api = useReference();
@@ -91,7 +91,7 @@ describe("a rule matches what its author wrote", () => {
     const { name } = await arm({ operation: "models.list", header: { "X-City": "Zürich" } });
     for (const encoding of ["utf8", "latin1"] as const) {
       const city = Buffer.from("Zürich", encoding).toString("latin1");
-      const { status } = await rawRequest(Number(new URL(api.url).port), [
+      const { status } = await sendRawRequest(Number(new URL(api.url).port), [
         `GET /_s/${name}/v1/models HTTP/1.1`,
         "Host: localhost",
         `api-key: ${KEYS.dan}`,

@@ -63,12 +63,12 @@ describe("a generated log", () => {
       expect(created.status, created.text).toBe(201);
       const list = async (collection: string) =>
         (await api.call(undefined, "GET", `/_control/sandboxes/${name}/state/${collection}`)).body.items;
-      const ids = async (...collections: string[]) =>
+      const listIds = async (...collections: string[]) =>
         new Set((await Promise.all(collections.map(list))).flat().map(({ id }) => id));
 
       const changes: Record<string, string>[] = await list("change_logs");
       expect(changes).toHaveLength(size);
-      const assistants = await ids("assistants");
+      const assistants = await listIds("assistants");
       const changed = changes.map(({ resource_id, action, timestamp }) => ({
         ...{ what: resource_id!, action: action!, timestamp: timestamp! },
       }));
@@ -76,7 +76,7 @@ describe("a generated log", () => {
 
       const audited: Record<string, string>[] = await list("audit_logs");
       expect(audited).toHaveLength(size);
-      const present = await ids("users", "departments", "vector_stores");
+      const present = await listIds("users", "departments", "vector_stores");
       const entries = audited.map(({ entity_type, entity_id, action, timestamp, target_id }) => {
         const isTie = ["role_assignment", "department_membership", "permission", "knowledge_grant"];
         const what = isTie.includes(entity_type!) ? `${entity_type} ${entity_id} ${target_id}` : entity_id!;

@@ -17,7 +17,7 @@ const computeHmac = (key: string | Uint8Array, bytes: string | Uint8Array) =>
 const computeOtherHmac = (algorithm: string) => createHmac(algorithm, SECRET).update(BODY);
 const signText = (bytes: string | Uint8Array) => `sha256=${computeHmac(SECRET, bytes).digest("hex")}`;
 const value = JSON.parse(TEXT);
-const sorted = (text: string) => {
+const sortProperties = (text: string) => {
   const object = JSON.parse(text);
   object.data = Object.fromEntries(Object.entries(object.data).sort());
   return JSON.stringify(Object.fromEntries(Object.entries(object).sort()));
@@ -44,7 +44,7 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
   ["Go's escapes", signText(escapeAsGo(TEXT)), "body-changed", /as Go and Rails write it/],
   [
     "Go's escapes and its sorted keys",
-    signText(escapeAsGo(sorted(TEXT))),
+    signText(escapeAsGo(sortProperties(TEXT))),
     "body-changed",
     /sorted keys, as Go/,
   ],
@@ -57,7 +57,7 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
   [".NET's escapes in upper case", signText(escapeAsNet(TEXT)), "body-changed", /as \.NET writes it/],
   ["Gson's escapes", signText(escapeAsGson(TEXT)), "body-changed", /as Gson writes it/],
   ["Python's spaces", signText(writeAsPython(value)), "body-changed", /a space after : and ,$/],
-  ["sorted keys", signText(sorted(TEXT)), "body-changed", /sorted keys, compact$/],
+  ["sorted keys", signText(sortProperties(TEXT)), "body-changed", /sorted keys, compact$/],
   ["indented by 2", signText(JSON.stringify(value, null, 2)), "body-changed", /indented by 2$/],
   [
     "its data alone",

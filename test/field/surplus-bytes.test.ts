@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LocalReceiver } from "../../src/tools/receivers/listen.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { cleanUp, cleanUpLater, createPost, createSender } from "../support/outbound-setup.ts";
 import { grade, SECRET } from "../support/receivers/grade-setup.ts";
 import { startWebhooks } from "../support/webhook-setup.ts";
@@ -78,17 +78,17 @@ describe("an answer with bytes after its end", () => {
       const result = await outbound.send(createPost(url, { timeoutMs: 10_000 }));
       expect([result.error, result.response_code, result.body.toString()]).toEqual([undefined, status, body]);
       expect(connections()).toBe(number);
-      await until(() => open() === 0);
+      await waitUntil(() => open() === 0);
     }
   });
 
   it("closes its connection at once, also if the bytes arrive while it is idle", async () => {
     const { url, open } = await startServer(makeHead("204 No Content", KEPT), 20, "ok");
     const outbound = createSender();
-    await until(async () => {
+    await waitUntil(async () => {
       expect((await outbound.send(createPost(url, { timeoutMs: 10_000 }))).response_code).toBe(204);
       const began = performance.now();
-      await until(() => open() === 0);
+      await waitUntil(() => open() === 0);
       return performance.now() - began < 500;
     });
   });

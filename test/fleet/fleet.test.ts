@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { platform, providePlatform } from "../../src/engine/platform.ts";
 import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startNode, startNodeProcess, type TestNode, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
 import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
-import { announce, chunk, noise } from "../support/upload-setup.ts";
+import { announce, chunk, makeNoise } from "../support/upload-setup.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -35,7 +35,7 @@ async function start(options?: Parameters<typeof startNode>[1]): Promise<TestNod
 }
 
 const DEPARTMENTS = "/_control/sandboxes/ci/state/departments";
-const department = (id: string) => ({ id, name: id, organization_id: "org_acme" });
+const makeDepartment = (id: string) => ({ id, name: id, organization_id: "org_acme" });
 
 describe("a fleet [interfaces 15]", () => {
   it("shows, changes and deletes a sandbox of one node through any node [interfaces 15]", async () => {
@@ -44,7 +44,7 @@ describe("a fleet [interfaces 15]", () => {
     const seen = await b.control("GET", "/_control/sandboxes/ci");
     expect([seen.status, seen.body.base_url]).toEqual([200, `${b.url}/_s/ci`]);
     expect((await b.control("GET", "/_control/sandboxes/%63i")).status).toBe(200);
-    expect((await b.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
+    expect((await b.control("POST", DEPARTMENTS, makeDepartment("dept_one"))).status).toBe(201);
     expect((await a.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
     const limits = await b.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");
     expect([limits.status, limits.headers.get("x-sandbox-decision")]).toEqual([200, "ok"]);
@@ -65,7 +65,7 @@ describe("a fleet [interfaces 15]", () => {
   it("takes over all sandboxes of a node that stops, and continues at once [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
-    await a.control("POST", DEPARTMENTS, department("dept_one"));
+    await a.control("POST", DEPARTMENTS, makeDepartment("dept_one"));
     open.splice(open.indexOf(a), 1);
     await a.close();
     // The stopping node released its leases, so the others do not wait for them to expire.
@@ -80,12 +80,12 @@ describe("a fleet [interfaces 15]", () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     // The other node has cached the owner.
-    expect((await b.control("POST", DEPARTMENTS, department("dept_before"))).status).toBe(201);
+    expect((await b.control("POST", DEPARTMENTS, makeDepartment("dept_before"))).status).toBe(201);
     open.splice(open.indexOf(a), 1);
     const ended = a.close();
     const asked = await Promise.all([
-      b.control("POST", DEPARTMENTS, department("dept_through_other")),
-      a.control("POST", DEPARTMENTS, department("dept_through_ending")),
+      b.control("POST", DEPARTMENTS, makeDepartment("dept_through_other")),
+      a.control("POST", DEPARTMENTS, makeDepartment("dept_through_ending")),
       a.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme"),
     ]);
     expect(asked.map(({ status }) => status)).toEqual([201, 201, 200]);
@@ -187,7 +187,7 @@ describe("a fleet [interfaces 15]", () => {
 
   it("continues a half-finished upload at another node [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
-    const bytes = noise(700_000);
+    const bytes = makeNoise(700_000);
     const { upload_url, gcs_path, announced } = await announce(b as never, { file_size: bytes.length });
     expect((await chunk(upload_url, bytes.subarray(0, 400_000), 0, bytes.length)).status).toBe(308);
     open.splice(open.indexOf(a), 1);
@@ -200,7 +200,7 @@ describe("a fleet [interfaces 15]", () => {
   it("keeps no uploads of a sandbox that it cannot take over [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     const { upload_url } = await announce(b as never, { file_size: 500 });
-    expect((await chunk(upload_url, noise(400), 0, 500)).status).toBe(308);
+    expect((await chunk(upload_url, makeNoise(400), 0, 500)).status).toBe(308);
     vi.spyOn(SandboxRestorer.prototype, "restoreRows").mockRejectedValue(new Error("a row is broken"));
     open.splice(open.indexOf(a), 1);
     await a.close();
@@ -214,9 +214,9 @@ describe("a fleet [interfaces 15]", () => {
   it("answers 503 with a time to retry without Redis, loses nothing acknowledged, and recovers [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
-    expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
+    expect((await a.control("POST", DEPARTMENTS, makeDepartment("dept_one"))).status).toBe(201);
     await redis.stop();
-    const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
+    const refused = await a.control("POST", DEPARTMENTS, makeDepartment("dept_two"));
     expect([refused.status, refused.headers.get("retry-after"), refused.body.type]).toEqual([
       503,
       "1",
@@ -227,32 +227,36 @@ describe("a fleet [interfaces 15]", () => {
     const { body } = await a.control("GET", "/_control/health");
     expect(body.saving.state).toBe("failing");
     await redis.launch();
-    await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_three"))).status === 201);
+    await waitUntil(
+      async () => (await a.control("POST", DEPARTMENTS, makeDepartment("dept_three"))).status === 201,
+    );
     let there: string[] = [];
     // Redis restarted. The nodes compare its data with theirs before they show any.
-    await until(async () => {
+    await waitUntil(async () => {
       const { status, body } = await a.control("GET", DEPARTMENTS);
       if (status === 200) there = body.items.map(({ id }: { id: string }) => id);
       return status === 200;
     });
     expect(there).toEqual(expect.arrayContaining(["dept_one", "dept_three"]));
     expect(there).not.toContain("dept_two");
-    await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
+    await waitUntil(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
     expect(a.warnings.join("\n")).toContain("Changes are saved again.");
   }, 60_000);
 
   it("restores the last seconds that a Redis has lost from the owner [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
-    await a.control("POST", DEPARTMENTS, department("dept_one"));
+    await a.control("POST", DEPARTMENTS, makeDepartment("dept_one"));
     await redis.stop();
     redis.dropLastWrite();
     await redis.launch();
-    await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_two"))).status === 201);
+    await waitUntil(
+      async () => (await a.control("POST", DEPARTMENTS, makeDepartment("dept_two"))).status === 201,
+    );
     open.splice(open.indexOf(a), 1);
     await a.close();
     const b = await start();
-    await until(async () => (await b.control("GET", `${DEPARTMENTS}/dept_one`)).status === 200);
+    await waitUntil(async () => (await b.control("GET", `${DEPARTMENTS}/dept_one`)).status === 200);
     expect((await b.control("GET", `${DEPARTMENTS}/dept_two`)).status).toBe(200);
   }, 60_000);
 
@@ -275,7 +279,7 @@ describe("a fleet [interfaces 15]", () => {
     await nowhere.control("POST", "/_control/sandboxes", { name: "ci" });
     const b = await start();
     const ask = () => b.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");
-    await until(async () => (await ask()).body.detail.includes("which cannot be reached from here"));
+    await waitUntil(async () => (await ask()).body.detail.includes("which cannot be reached from here"));
     const refused = await ask();
     expect([
       refused.status,
@@ -283,7 +287,7 @@ describe("a fleet [interfaces 15]", () => {
       refused.headers.get("x-sandbox-decision"),
     ]).toEqual([503, "1", "moved"]);
     expect(b.warnings.join()).toContain("its --node-url is not an address at which all nodes reach it");
-    await until(() => nowhere.warnings.join().includes("does not answer at its own --node-url"));
+    await waitUntil(() => nowhere.warnings.join().includes("does not answer at its own --node-url"));
   });
 
   it("has one limit of sandboxes for all nodes [interfaces 15]", async () => {
@@ -311,16 +315,16 @@ describe("a fleet [interfaces 15]", () => {
     const { entries } = (await a.control("GET", "/_control/sandboxes/ci/history")).body;
     const repeat = (body: object) =>
       a.control("POST", `/_control/sandboxes/ci/history/${entries[0].id}/repeat`, body);
-    const difference = () => a.control("GET", "/_control/sandboxes/ci/snapshots/now/diff/now?of=other");
+    const fetchDifference = () => a.control("GET", "/_control/sandboxes/ci/snapshots/now/diff/now?of=other");
     // On a busy machine a node may lose a sandbox for a moment. The answer then asks the client to repeat the request.
-    await until(async () => JSON.stringify((await difference()).body).includes("thread_ada"));
+    await waitUntil(async () => JSON.stringify((await fetchDifference()).body).includes("thread_ada"));
     const ruled = await repeat({ in: "other", with: { effect: { error: "RATE_LIMIT_EXCEEDED" } } });
     expect(ruled.body).toMatchObject({ same: false });
     expect(ruled.body.differences[0]).toEqual({ what: "status", before: 200, after: 429 });
     expect((await b.control("GET", "/_control/sandboxes/other/faults")).body.items).toEqual([]);
     expect((await repeat({ in: "other" })).body).toMatchObject({ same: true, differences: [] });
     expect((await b.control("GET", "/_control/sandboxes/other/state/threads/thread_ada")).status).toBe(404);
-    expect(JSON.stringify((await difference()).body)).not.toContain("thread_ada");
+    expect(JSON.stringify((await fetchDifference()).body)).not.toContain("thread_ada");
     const wrong = await repeat({ in: "othr" });
     expect(wrong.body).toMatchObject({ status: 422, field: "in", hint: "other" });
     const none = await a.control("GET", "/_control/sandboxes/ci/snapshots/now/diff/none?of=other");
@@ -369,15 +373,17 @@ describe("a fleet [interfaces 15]", () => {
       for (let piece = await reader.read(); !piece.done; piece = await reader.read())
         seen += new TextDecoder().decode(piece.value);
     })().catch(() => {});
-    await until(() => seen.includes("data:"));
+    await waitUntil(() => seen.includes("data:"));
     redis.signal("SIGSTOP");
-    const lost = a.control("POST", DEPARTMENTS, department("dept_lost"));
+    const lost = a.control("POST", DEPARTMENTS, makeDepartment("dept_lost"));
     expect((await lost).status).toBe(503);
     redis.signal("SIGCONT");
     // The stream was closed because a change that it would have reported was undone.
     await read;
     expect(seen).not.toContain("dept_lost");
-    await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_kept"))).status === 201);
+    await waitUntil(
+      async () => (await a.control("POST", DEPARTMENTS, makeDepartment("dept_kept"))).status === 201,
+    );
     const again = (await follow()).body!.getReader();
     let after = "";
     while (!after.includes("dept_kept")) after += new TextDecoder().decode((await again.read()).value);
@@ -389,10 +395,10 @@ describe("a fleet [interfaces 15]", () => {
   it("refuses and undoes writes while Redis has no memory, and recovers [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
-    expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
+    expect((await a.control("POST", DEPARTMENTS, makeDepartment("dept_one"))).status).toBe(201);
     await redis.command("CONFIG", "SET", "maxmemory", "1");
     try {
-      const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
+      const refused = await a.control("POST", DEPARTMENTS, makeDepartment("dept_two"));
       expect([refused.status, refused.headers.get("retry-after"), refused.body]).toEqual([
         503,
         "1",
@@ -406,8 +412,8 @@ describe("a fleet [interfaces 15]", () => {
     } finally {
       await redis.command("CONFIG", "SET", "maxmemory", "0");
     }
-    expect((await a.control("POST", DEPARTMENTS, department("dept_three"))).status).toBe(201);
-    await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
+    expect((await a.control("POST", DEPARTMENTS, makeDepartment("dept_three"))).status).toBe(201);
+    await waitUntil(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
     open.splice(open.indexOf(a), 1);
     await a.close();
     const b = await start();
@@ -433,13 +439,13 @@ describe("a fleet [interfaces 15]", () => {
   it("refuses with Retry-After while Redis is silent for longer than a lease, and recovers [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
-    expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
+    expect((await a.control("POST", DEPARTMENTS, makeDepartment("dept_one"))).status).toBe(201);
     redis.signal("SIGSTOP");
     try {
-      const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
+      const refused = await a.control("POST", DEPARTMENTS, makeDepartment("dept_two"));
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
       // No node can know any longer which of them owns the sandbox.
-      await until(async () => {
+      await waitUntil(async () => {
         const { status, headers } = await a.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");
         if (status !== 200)
           expect([status, headers.get("retry-after"), headers.get("x-sandbox-decision")]).toEqual([
@@ -452,9 +458,11 @@ describe("a fleet [interfaces 15]", () => {
     } finally {
       redis.signal("SIGCONT");
     }
-    await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_three"))).status === 201);
+    await waitUntil(
+      async () => (await a.control("POST", DEPARTMENTS, makeDepartment("dept_three"))).status === 201,
+    );
     expect((await a.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
-    await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
+    await waitUntil(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
   }, 60_000);
 
   it("keeps the data of the owners if a node starts while Redis has lost data [interfaces 15]", async () => {
@@ -463,7 +471,7 @@ describe("a fleet [interfaces 15]", () => {
     try {
       await a.control("POST", "/_control/sandboxes", { name: "ci" });
       for (let i = 0; i < 60; i++)
-        expect((await a.control("POST", DEPARTMENTS, department(`dept_${i}`))).status).toBe(201);
+        expect((await a.control("POST", DEPARTMENTS, makeDepartment(`dept_${i}`))).status).toBe(201);
       a.signal("SIGSTOP");
       await own.stop();
       own.dropLastWrite();
@@ -475,7 +483,7 @@ describe("a fleet [interfaces 15]", () => {
       const asked = b.control("GET", `${DEPARTMENTS}/dept_59`);
       a.signal("SIGCONT");
       expect([200, 503]).toContain((await asked).status);
-      await until(async () => (await b.control("GET", `${DEPARTMENTS}/dept_59`)).status === 200);
+      await waitUntil(async () => (await b.control("GET", `${DEPARTMENTS}/dept_59`)).status === 200);
     } finally {
       a.signal("SIGCONT");
       await a.stop();
@@ -491,15 +499,15 @@ describe("a fleet [interfaces 15]", () => {
     const listUrls = async () =>
       (await a.control("GET", "/_control/fleet")).body.nodes.map(({ url }: { url: string }) => url);
     expect(await listUrls()).toEqual([a.url]);
-    await until(async () => (await listUrls()).includes(b.url));
-    await until(async () => (await b.control("GET", "/_control/sandboxes/ci")).status === 200);
+    await waitUntil(async () => (await listUrls()).includes(b.url));
+    await waitUntil(async () => (await b.control("GET", "/_control/sandboxes/ci")).status === 200);
     const { items } = (await a.control("GET", "/_control/sandboxes")).body;
     expect(items.map(({ name }: { name: string }) => name)).toContain("ci");
   });
 
   it("logs differing clocks, and moves no sandbox's clock back [interfaces 15]", async () => {
     const hour = 3_600_000;
-    const now = async (node: TestNode) =>
+    const readTime = async (node: TestNode) =>
       Date.parse((await node.control("GET", "/_control/sandboxes/ci/clock")).body.now);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hour });
     const real = platform();
@@ -507,7 +515,7 @@ describe("a fleet [interfaces 15]", () => {
     const a = await start();
     expect(a.warnings.join()).toContain("ahead of that of Redis");
     await a.control("POST", "/_control/sandboxes", { name: "ci", clock: { mode: "real" } });
-    const ahead = await now(a);
+    const ahead = await readTime(a);
     expect(ahead).toBeGreaterThan(Date.now() - hour / 2);
     open.splice(open.indexOf(a), 1);
     await a.close();
@@ -515,13 +523,13 @@ describe("a fleet [interfaces 15]", () => {
     providePlatform(real);
     const b = await start();
     expect(b.warnings.join()).not.toContain("that of the Redis");
-    expect(await now(b)).toBeGreaterThanOrEqual(ahead);
+    expect(await readTime(b)).toBeGreaterThanOrEqual(ahead);
   });
 
   it("takes over a sandbox saved by an older version with fewer settings [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci", settings: { processing_seconds: 7 } });
-    await a.control("POST", DEPARTMENTS, department("dept_one"));
+    await a.control("POST", DEPARTMENTS, makeDepartment("dept_one"));
     open.splice(open.indexOf(a), 1);
     await a.close();
     const field = "sandbox\0about";

@@ -10,11 +10,11 @@ import { formatBanner } from "../../src/cli/start-server.ts";
 import { connect } from "../../src/client/connect.ts";
 import { openConsole, waitForLive } from "../support/browser/console.ts";
 import { PATIENCE_MS, see, useChromium } from "../support/browser/with-chromium.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startNode, type TestNode, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
 import { checkNginxExample, hasNginx, NO_NGINX, TestNginx } from "../support/nginx.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
@@ -38,7 +38,8 @@ beforeEach(({ skip }) => {
   if (!hasRedis) skip(NO_REDIS);
 });
 
-const proxied = async (node: TestNode) => (await node.control("GET", "/_control/health")).body.fleet.proxied;
+const countProxied = async (node: TestNode) =>
+  (await node.control("GET", "/_control/health")).body.fleet.proxied;
 
 describe("a node of a fleet [interfaces 15]", () => {
   it("prints a login link that works once, also if another node owns `default` [interfaces 15]", async () => {
@@ -50,9 +51,9 @@ describe("a node of a fleet [interfaces 15]", () => {
       expect(recorded).toContain(`  Token    ${TOKEN}\n`);
       const [, page, code] = /^ {2}Log in {3}(\S+)#login=(\S+) \(once\)$/m.exec(recorded)!;
       expect((await fetch(page!)).status).toBe(200);
-      const redeemed = () => node.call(undefined, "POST", "/_console/login", { code });
-      expect(await redeemed()).toMatchObject({ status: 200, body: { token: TOKEN } });
-      expect((await redeemed()).status).toBe(401);
+      const redeemCode = () => node.call(undefined, "POST", "/_console/login", { code });
+      expect(await redeemCode()).toMatchObject({ status: 200, body: { token: TOKEN } });
+      expect((await redeemCode()).status).toBe(401);
     }
   });
 
@@ -62,7 +63,7 @@ describe("a node of a fleet [interfaces 15]", () => {
     for (const node of [a!, b!]) {
       const { port } = new URL(node.url);
       const lines = [`Host: ci.localhost:${port}`, `api-key: ${KEYS.dan}`, "Connection: close"];
-      const answer = await rawRequest(Number(port), ["GET /v1/models HTTP/1.1", ...lines]);
+      const answer = await sendRawRequest(Number(port), ["GET /v1/models HTTP/1.1", ...lines]);
       expect(answer.status).toBe(200);
     }
     const { body } = await a!.control("GET", "/_control/sandboxes/ci/journal");
@@ -98,7 +99,7 @@ describe("a node of a fleet [interfaces 15]", () => {
       await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible();
       // The first requests are sent before the token is entered.
       expect(complaints.filter((line) => !line.includes("401"))).toEqual([]);
-      expect(await proxied(b!)).toBeGreaterThan(0);
+      expect(await countProxied(b!)).toBeGreaterThan(0);
       await page.close();
     },
     4 * PATIENCE_MS,
@@ -111,7 +112,7 @@ describe("a node of a fleet [interfaces 15]", () => {
     const c = await startNode(redis);
     const nginx = await TestNginx.start([b!.url, c.url]);
     try {
-      const before = (await proxied(b!)) + (await proxied(c));
+      const before = (await countProxied(b!)) + (await countProxied(c));
       const names = Array.from({ length: 12 }, (_, i) => `hashed-${i}`);
       const client = connect(nginx.url, { token: TOKEN });
       for (const name of names) await client.sandbox({ name });
@@ -124,14 +125,14 @@ describe("a node of a fleet [interfaces 15]", () => {
         expect(await ask("", { "x-sandbox": name })).toBe(200);
         expect((await (await client.open(name)).info()).name).toBe(name);
       }
-      expect((await proxied(b!)) + (await proxied(c))).toBe(before);
-      const owned = async (node: TestNode) =>
+      expect((await countProxied(b!)) + (await countProxied(c))).toBe(before);
+      const countOwned = async (node: TestNode) =>
         (await node.control("GET", "/_control/health")).body.fleet.owned;
-      const [ofB, ofC] = [await owned(b!), await owned(c)];
+      const [ofB, ofC] = [await countOwned(b!), await countOwned(c)];
       expect([ofB > 0, ofC > 0, ofB + ofC]).toEqual([true, true, names.length]);
       await c.close();
-      for (const name of names) await until(async () => (await ask(`/_s/${name}`)) === 200);
-      expect(await owned(b!)).toBe(names.length);
+      for (const name of names) await waitUntil(async () => (await ask(`/_s/${name}`)) === 200);
+      expect(await countOwned(b!)).toBe(names.length);
     } finally {
       await nginx.remove();
     }

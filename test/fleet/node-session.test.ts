@@ -3,7 +3,7 @@ import { type LostSession, NodeSession } from "../../src/fleet/node-session.ts";
 import type { Log } from "../../src/hosts/node/log.ts";
 import type { RedisFacts } from "../../src/persistence/redis-connection.ts";
 import type { RedisStore } from "../../src/persistence/redis-store.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 
 /** A session whose Redis has one key, and a recovery that fails as often as `failures` says. */
 async function startSession(failures: number) {
@@ -39,10 +39,10 @@ it.each([
     const { redis, session, recoveries, reconnect } = await startSession(1);
     if (isLost) redis.session = undefined;
     reconnect({ restarted });
-    await eventually(() => expect(recoveries).toEqual([{ lostSession: "first", restarted }]));
+    await waitUntilPasses(() => expect(recoveries).toEqual([{ lostSession: "first", restarted }]));
     expect(session.isValid).toBe(false);
     reconnect({ restarted: false });
-    await eventually(() => expect(session.isValid).toBe(true));
+    await waitUntilPasses(() => expect(session.isValid).toBe(true));
     expect(recoveries).toEqual([
       { lostSession: "first", restarted },
       { lostSession: "first", restarted },

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { FleetNode } from "../../src/fleet/fleet-node.ts";
 import { NodeProxy } from "../../src/fleet/proxy.ts";
 import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startNode, type TestNode, TOKEN } from "../support/fleet.ts";
 import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 
@@ -48,7 +48,7 @@ describe("a starting node [interfaces 15]", () => {
     const ask = vi.spyOn(NodeProxy.prototype, "fetchJson");
     const b = await startNode(redis, { port });
     open.push(b);
-    await until(
+    await waitUntil(
       () => restorerWarmUp.mock.settledResults.filter(({ type }) => type === "fulfilled").length === 5,
     );
     expect(new Set(restorerWarmUp.mock.calls.map(([name]) => name))).toEqual(new Set(["default"]));

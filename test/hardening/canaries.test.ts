@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { type Api, type ApiResponse, type Caller, startReference } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
@@ -110,7 +110,7 @@ async function followJournal(world: FreshWorld) {
   })().catch(() => {});
   return {
     async upTo(count: number): Promise<string> {
-      await until(() => (text.match(/^data: /gm) ?? []).length >= count);
+      await waitUntil(() => (text.match(/^data: /gm) ?? []).length >= count);
       abort.abort();
       await reading;
       return text;
@@ -124,7 +124,7 @@ describe("a canary secret [quality 2.14]", () => {
     async (id, operation) => {
       const { world, secrets } = await createCanaryWorld();
       const stream = await followJournal(world);
-      for (const [what, sent] of await requests(world, operation)) {
+      for (const [what, sent] of await listRequests(world, operation)) {
         const answer = await world.call(operation.path, operation.method, withCanary(sent));
         addIssuedSecrets(secrets, answer);
         if (answer.status >= 400) expectNoSecret(answer.text, secrets, `the answer to ${what}`);
@@ -138,7 +138,7 @@ describe("a canary secret [quality 2.14]", () => {
     },
   );
 
-  async function requests(world: FreshWorld, operation: AnyOperation): Promise<[string, Sent][]> {
+  async function listRequests(world: FreshWorld, operation: AnyOperation): Promise<[string, Sent][]> {
     const list: [string, Sent][] = [];
     const recipes = RECIPES[operation.id]!;
     for (const recipe of recipes) list.push([`the recipe for ${recipe.status}`, await recipe.request(world)]);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordTranscript, type Target, type TranscriptLine } from "../support/determinism/transcript.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { EPOCH } from "../support/harness.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -35,12 +35,12 @@ async function start(name: string, { seed = 7, TZ = "UTC" } = {}): Promise<numbe
   child.stderr!.on("data", (chunk) => {
     errors += chunk;
   });
-  await until(() => existsSync(ready) || child.exitCode !== null);
+  await waitUntil(() => existsSync(ready) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(`the server did not start: ${errors}`);
   return Number(new URL(JSON.parse(readFileSync(ready, "utf8")).url).port);
 }
 
-async function sandbox(port: number, name: string): Promise<Target> {
+async function createTarget(port: number, name: string): Promise<Target> {
   const { status } = await fetch(`http://127.0.0.1:${port}/_control/sandboxes`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -75,7 +75,7 @@ describe("the same fixture, seed and frozen clock [interfaces 5]", () => {
   });
 
   it("give the same answers in sandboxes of other names, and after a reset [interfaces 5]", async () => {
-    const [one, two] = [await sandbox(port, "twin-one"), await sandbox(port, "twin-two")];
+    const [one, two] = [await createTarget(port, "twin-one"), await createTarget(port, "twin-two")];
     const first = await recordTranscript(one);
     expectSame(first, await recordTranscript(two));
     await fetch(`http://127.0.0.1:${port}/_control/sandboxes/twin-one/reset`, { method: "POST" });

@@ -100,7 +100,7 @@ function generateRequest(
     const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
     const parameters = fc.record(
       Object.fromEntries(
-        names.map((name) => [name, name === "name" ? fc.constant(sandbox) : parameter(name)]),
+        names.map((name) => [name, name === "name" ? fc.constant(sandbox) : makeParameter(name)]),
       ),
     );
     return parameters.chain((given) => {
@@ -127,7 +127,7 @@ function generateRequest(
   });
 }
 
-function parameter(name: string): fc.Arbitrary<string> {
+function makeParameter(name: string): fc.Arbitrary<string> {
   const known = KNOWN_PARAMETERS[name] ?? IDS;
   const hostile = fc
     .constantFrom(...HOSTILE_TEXTS)

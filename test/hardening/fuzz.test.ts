@@ -34,13 +34,13 @@ async function prepare(): Promise<Prepared> {
       rate_limit: 10 * RUNS,
     });
   await api.call(undefined, "PATCH", S, { settings: { preview: "on" } });
-  const url = async (filename: string, file_size: number) => {
+  const createUpload = async (filename: string, file_size: number) => {
     const announced = { filename, file_size, mime_type: "text/plain" };
     const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", announced);
     return body as { upload_url: string; gcs_path: string };
   };
-  const open = await url("open.txt", 12);
-  const ready = await url("ready.txt", 5);
+  const open = await createUpload("open.txt", 12);
+  const ready = await createUpload("ready.txt", 5);
   const { pathname, search } = new URL(ready.upload_url);
   await api.call(undefined, "PUT", pathname + search, "hello", { "content-type": "text/plain" });
   const token = await api.call("dan", "POST", "/v1/auth/token");

@@ -21,8 +21,8 @@ const get = (target: string, headers = `Host: x\r\n${KEY}`) => `GET ${target} HT
 const remove = (target: string) => `DELETE ${target} HTTP/1.1\r\nHost: x\r\n${KEY}\r\n`;
 const post = (headers: string, body: string) =>
   `POST /v1/organizations/org_acme/departments/dept_ml/reparent HTTP/1.1\r\nHost: x\r\n${KEY}${headers}\r\n${body}`;
-const sized = (body: string) => post(`${JSON_TYPE}Content-Length: ${body.length}\r\n`, body);
-const header = (line: string) => get("/v1/models", `Host: x\r\n${line}\r\n${KEY}`);
+const postSized = (body: string) => post(`${JSON_TYPE}Content-Length: ${body.length}\r\n`, body);
+const getWithHeader = (line: string) => get("/v1/models", `Host: x\r\n${line}\r\n${KEY}`);
 /** The body in one chunk of 0x16 bytes. */
 const chunk = `16\r\n${TO_TOP}\r\n`;
 
@@ -33,7 +33,7 @@ interface Case {
   code?: string;
 }
 
-const line = (name: string, send: string | Buffer, status: number, code?: string): Case => ({
+const sendLine = (name: string, send: string | Buffer, status: number, code?: string): Case => ({
   name,
   send,
   status,
@@ -42,54 +42,62 @@ const line = (name: string, send: string | Buffer, status: number, code?: string
 
 /** Requests that HTTP forbids. The server refuses each with a reason and closes the connection. */
 const UNREADABLE: readonly Case[] = [
-  line("a bare CR in a header", header("X-A: a\rb"), 400),
-  line("CR LF smuggled into a value by a fold", header("X-A: a\r\n b"), 400),
-  line("lines that end with LF alone", `GET /v1/models HTTP/1.1\nHost: x\n\n`, 400),
-  line("a NUL in a header", header("X-A: a\0b"), 400),
-  line("a space before the colon", header("X-A : a"), 400),
-  line("a header of 40,000 characters", header(`X-A: ${"a".repeat(40_000)}`), 431),
-  line("4,000 headers", header(Array.from({ length: 4_000 }, (_, i) => `x${i}: abcdef`).join("\r\n")), 431),
-  line("a target of 40,000 characters", get(`/v1/models?${"a".repeat(40_000)}`), 431),
-  line("a NUL in the target", get("/v1/mod\0els"), 400),
-  line("bytes over ASCII in the target", get("/v1/mod\xffels"), 400),
-  line("no Host", get("/v1/models", KEY), 400),
-  line("two Hosts", get("/v1/models", `Host: x\r\nHost: x\r\n${KEY}`), 400),
-  line("a Host with a path", get("/v1/models", `Host: x/y\r\n${KEY}`), 400),
-  line("an unknown expectation", header("Expect: 200-ok"), 417),
-  line("CONNECT", "CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405),
-  line(
+  sendLine("a bare CR in a header", getWithHeader("X-A: a\rb"), 400),
+  sendLine("CR LF smuggled into a value by a fold", getWithHeader("X-A: a\r\n b"), 400),
+  sendLine("lines that end with LF alone", `GET /v1/models HTTP/1.1\nHost: x\n\n`, 400),
+  sendLine("a NUL in a header", getWithHeader("X-A: a\0b"), 400),
+  sendLine("a space before the colon", getWithHeader("X-A : a"), 400),
+  sendLine("a header of 40,000 characters", getWithHeader(`X-A: ${"a".repeat(40_000)}`), 431),
+  sendLine(
+    "4,000 headers",
+    getWithHeader(Array.from({ length: 4_000 }, (_, i) => `x${i}: abcdef`).join("\r\n")),
+    431,
+  ),
+  sendLine("a target of 40,000 characters", get(`/v1/models?${"a".repeat(40_000)}`), 431),
+  sendLine("a NUL in the target", get("/v1/mod\0els"), 400),
+  sendLine("bytes over ASCII in the target", get("/v1/mod\xffels"), 400),
+  sendLine("no Host", get("/v1/models", KEY), 400),
+  sendLine("two Hosts", get("/v1/models", `Host: x\r\nHost: x\r\n${KEY}`), 400),
+  sendLine("a Host with a path", get("/v1/models", `Host: x/y\r\n${KEY}`), 400),
+  sendLine("an unknown expectation", getWithHeader("Expect: 200-ok"), 417),
+  sendLine("CONNECT", "CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405),
+  sendLine(
     "Content-Length and Transfer-Encoding at once",
     post(`${CHUNKED}Content-Length: 5\r\n`, `0\r\n\r\n${remove("/v1/threads/thread_ada")}`),
     400,
   ),
-  line("two Content-Lengths", post(`${JSON_TYPE}Content-Length: 22\r\nContent-Length: 5\r\n`, TO_TOP), 400),
-  line("a list as Content-Length", post(`${JSON_TYPE}Content-Length: 22, 22\r\n`, TO_TOP), 400),
-  line("a negative Content-Length", post(`${JSON_TYPE}Content-Length: -1\r\n`, TO_TOP), 400),
-  line("a Content-Length with a sign", post(`${JSON_TYPE}Content-Length: +22\r\n`, TO_TOP), 400),
-  line(
+  sendLine(
+    "two Content-Lengths",
+    post(`${JSON_TYPE}Content-Length: 22\r\nContent-Length: 5\r\n`, TO_TOP),
+    400,
+  ),
+  sendLine("a list as Content-Length", post(`${JSON_TYPE}Content-Length: 22, 22\r\n`, TO_TOP), 400),
+  sendLine("a negative Content-Length", post(`${JSON_TYPE}Content-Length: -1\r\n`, TO_TOP), 400),
+  sendLine("a Content-Length with a sign", post(`${JSON_TYPE}Content-Length: +22\r\n`, TO_TOP), 400),
+  sendLine(
     "a Content-Length beyond 64 bits",
     post(`${JSON_TYPE}Content-Length: 99999999999999999999\r\n`, ""),
     400,
   ),
-  line("Transfer-Encoding: gzip", post(`${JSON_TYPE}Transfer-Encoding: gzip\r\n`, TO_TOP), 400),
-  line(
+  sendLine("Transfer-Encoding: gzip", post(`${JSON_TYPE}Transfer-Encoding: gzip\r\n`, TO_TOP), 400),
+  sendLine(
     "Transfer-Encoding: chunked, identity",
     post(`${JSON_TYPE}Transfer-Encoding: chunked, identity\r\n`, `${chunk}0\r\n\r\n`),
     400,
   ),
-  line("gzip, chunked as Transfer-Encoding", post(`${GZIPPED}`, `${chunk}0\r\n\r\n`), 501),
-  line("chunked twice as Transfer-Encoding", post(`${CHUNKED}${TWICE}`, `${chunk}0\r\n\r\n`), 400),
-  line("Transfer-Encoding: xchunked", post(`${JSON_TYPE}Transfer-Encoding: xchunked\r\n`, chunk), 400),
-  line("a chunk size that is not a number", post(CHUNKED, `zz\r\n${TO_TOP}\r\n0\r\n\r\n`), 400),
-  line("a chunk size beyond 64 bits", post(CHUNKED, `fffffffffffffffff\r\n${TO_TOP}`), 400),
-  line("a chunk longer than announced", post(CHUNKED, `5\r\n${TO_TOP}\r\n0\r\n\r\n`), 400),
-  line("a chunk extension of 20,000 characters", post(CHUNKED, `16;${"a".repeat(20_000)}\r\n`), 400),
-  line("a method in small letters", "get /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-  line("a method of its own", "FOO /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-  line("HTTP/3.7", "GET /v1/models HTTP/3.7\r\nHost: x\r\n\r\n", 400),
-  line("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
-  line("a TLS handshake", Buffer.from("16030100c8010000c40303", "hex"), 400),
-  line("garbage", Buffer.from([0, 1, 2, 255, 254, 13, 10, 13, 10]), 400),
+  sendLine("gzip, chunked as Transfer-Encoding", post(`${GZIPPED}`, `${chunk}0\r\n\r\n`), 501),
+  sendLine("chunked twice as Transfer-Encoding", post(`${CHUNKED}${TWICE}`, `${chunk}0\r\n\r\n`), 400),
+  sendLine("Transfer-Encoding: xchunked", post(`${JSON_TYPE}Transfer-Encoding: xchunked\r\n`, chunk), 400),
+  sendLine("a chunk size that is not a number", post(CHUNKED, `zz\r\n${TO_TOP}\r\n0\r\n\r\n`), 400),
+  sendLine("a chunk size beyond 64 bits", post(CHUNKED, `fffffffffffffffff\r\n${TO_TOP}`), 400),
+  sendLine("a chunk longer than announced", post(CHUNKED, `5\r\n${TO_TOP}\r\n0\r\n\r\n`), 400),
+  sendLine("a chunk extension of 20,000 characters", post(CHUNKED, `16;${"a".repeat(20_000)}\r\n`), 400),
+  sendLine("a method in small letters", "get /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+  sendLine("a method of its own", "FOO /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+  sendLine("HTTP/3.7", "GET /v1/models HTTP/3.7\r\nHost: x\r\n\r\n", 400),
+  sendLine("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+  sendLine("a TLS handshake", Buffer.from("16030100c8010000c40303", "hex"), 400),
+  sendLine("garbage", Buffer.from([0, 1, 2, 255, 254, 13, 10, 13, 10]), 400),
 ];
 
 const bomb = {
@@ -103,62 +111,76 @@ const bomb = {
 
 /** Unusual but valid requests. Each gets the documented answer of the API. */
 const ODD: readonly Case[] = [
-  line("an empty Host", get("/v1/models", `Host:\r\n${KEY}`), 200),
-  line("an absolute target of another host", get("http://evil.test/v1/models"), 200),
-  line("an absolute target without a path", get("http://evil.test?x=1"), 404, "RESOURCE_NOT_FOUND"),
-  line("an absolute target without a host", get("http://"), 404, "RESOURCE_NOT_FOUND"),
-  line("the target *", get("*"), 404, "RESOURCE_NOT_FOUND"),
-  line("OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 404, "RESOURCE_NOT_FOUND"),
-  line("TRACE", `TRACE /v1/models HTTP/1.1\r\nHost: x\r\n${KEY}\r\n`, 405, "METHOD_NOT_ALLOWED"),
-  line("a path with .. in it", get("/v1/../v1/models"), 404, "RESOURCE_NOT_FOUND"),
-  line("a path with two slashes", get("//v1/models"), 404, "RESOURCE_NOT_FOUND"),
-  line("a path with a parameter of its own", get("/v1/models;x=1"), 404, "RESOURCE_NOT_FOUND"),
-  line("a broken escape", remove("/v1/threads/%"), 404, "RESOURCE_NOT_FOUND"),
-  line("an escape that is not UTF-8", remove("/v1/threads/%ff"), 404, "RESOURCE_NOT_FOUND"),
-  line("an escaped NUL", remove("/v1/threads/thread_%00"), 422, "INVALID_INPUT"),
-  line("an escaped slash", remove("/v1/threads/thread_a%2fb"), 422, "INVALID_INPUT"),
-  line("an escaped line break", remove("/v1/threads/thread_%0d%0aX-Evil:%201"), 422, "INVALID_INPUT"),
-  line("an id of 3,000 characters", remove(`/v1/threads/thread_${"a".repeat(3_000)}`), 422, "INVALID_INPUT"),
-  line(
+  sendLine("an empty Host", get("/v1/models", `Host:\r\n${KEY}`), 200),
+  sendLine("an absolute target of another host", get("http://evil.test/v1/models"), 200),
+  sendLine("an absolute target without a path", get("http://evil.test?x=1"), 404, "RESOURCE_NOT_FOUND"),
+  sendLine("an absolute target without a host", get("http://"), 404, "RESOURCE_NOT_FOUND"),
+  sendLine("the target *", get("*"), 404, "RESOURCE_NOT_FOUND"),
+  sendLine("OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 404, "RESOURCE_NOT_FOUND"),
+  sendLine("TRACE", `TRACE /v1/models HTTP/1.1\r\nHost: x\r\n${KEY}\r\n`, 405, "METHOD_NOT_ALLOWED"),
+  sendLine("a path with .. in it", get("/v1/../v1/models"), 404, "RESOURCE_NOT_FOUND"),
+  sendLine("a path with two slashes", get("//v1/models"), 404, "RESOURCE_NOT_FOUND"),
+  sendLine("a path with a parameter of its own", get("/v1/models;x=1"), 404, "RESOURCE_NOT_FOUND"),
+  sendLine("a broken escape", remove("/v1/threads/%"), 404, "RESOURCE_NOT_FOUND"),
+  sendLine("an escape that is not UTF-8", remove("/v1/threads/%ff"), 404, "RESOURCE_NOT_FOUND"),
+  sendLine("an escaped NUL", remove("/v1/threads/thread_%00"), 422, "INVALID_INPUT"),
+  sendLine("an escaped slash", remove("/v1/threads/thread_a%2fb"), 422, "INVALID_INPUT"),
+  sendLine("an escaped line break", remove("/v1/threads/thread_%0d%0aX-Evil:%201"), 422, "INVALID_INPUT"),
+  sendLine(
+    "an id of 3,000 characters",
+    remove(`/v1/threads/thread_${"a".repeat(3_000)}`),
+    422,
+    "INVALID_INPUT",
+  ),
+  sendLine(
     "line breaks and a euro sign where the organization stands",
     get("/v1/analytics/usage/limits/org_%0d%0aX-Evil:%201%e2%82%ac"),
     422,
     "INVALID_INPUT",
   ),
-  line(
+  sendLine(
     "a query of broken escapes",
     get("/v1/analytics/usage/limits/org_acme?month=%&year=%ff"),
     422,
     "INVALID_INPUT",
   ),
-  line("a sandbox named by an escape", get("/_s/%ff/v1/models"), 404),
-  line("a sandbox named ..", get("/_s/../_control/health"), 404),
-  line("a sandbox named __proto__", header("X-Sandbox: __proto__"), 404),
-  line("two X-Sandbox headers", header("X-Sandbox: default\r\nX-Sandbox: default"), 404),
-  line("2,500 headers", header(Array.from({ length: 2_500 }, (_, i) => `x${i}: a`).join("\r\n")), 200),
-  line("an upgrade to a WebSocket", header("Connection: Upgrade\r\nUpgrade: websocket"), 200),
-  line("HTTP/1.0 without a Host", `GET /v1/models HTTP/1.0\r\n${KEY}\r\n`, 200),
-  line("a chunked body", post(CHUNKED, `${chunk}0\r\n\r\n`), 200),
-  line("a chunked body with trailers", post(CHUNKED, `${chunk}0\r\napi-key: x\r\n\r\n`), 200),
-  line(
+  sendLine("a sandbox named by an escape", get("/_s/%ff/v1/models"), 404),
+  sendLine("a sandbox named ..", get("/_s/../_control/health"), 404),
+  sendLine("a sandbox named __proto__", getWithHeader("X-Sandbox: __proto__"), 404),
+  sendLine("two X-Sandbox headers", getWithHeader("X-Sandbox: default\r\nX-Sandbox: default"), 404),
+  sendLine(
+    "2,500 headers",
+    getWithHeader(Array.from({ length: 2_500 }, (_, i) => `x${i}: a`).join("\r\n")),
+    200,
+  ),
+  sendLine("an upgrade to a WebSocket", getWithHeader("Connection: Upgrade\r\nUpgrade: websocket"), 200),
+  sendLine("HTTP/1.0 without a Host", `GET /v1/models HTTP/1.0\r\n${KEY}\r\n`, 200),
+  sendLine("a chunked body", post(CHUNKED, `${chunk}0\r\n\r\n`), 200),
+  sendLine("a chunked body with trailers", post(CHUNKED, `${chunk}0\r\napi-key: x\r\n\r\n`), 200),
+  sendLine(
     "Expect: 100-continue",
     post(`${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`, TO_TOP),
     200,
   ),
-  line("1 GB announced", post(`${JSON_TYPE}Content-Length: 999999999\r\n`, TO_TOP), 413, "PAYLOAD_TOO_LARGE"),
-  line("a byte order mark", sized(`\xef\xbb\xbf${TO_TOP}`), 200),
-  line("UTF-16", sized(Buffer.from(TO_TOP, "utf16le").toString("latin1")), 400, "INVALID_JSON"),
-  line("bytes that are no UTF-8", sized('"\xff"'), 400, "INVALID_JSON"),
-  line("a surrogate in UTF-8", sized('"\xed\xa0\x80"'), 400, "INVALID_JSON"),
-  line("an overlong slash", sized('{"a":"\xc0\xaf"}'), 400, "INVALID_JSON"),
-  line("200,000 open brackets", sized(bomb.deep), 400, "INVALID_JSON"),
-  line("50,000 nested objects", sized(bomb.deepObject), 400, "INVALID_JSON"),
-  line("200,000 keys", sized(bomb.keys), 400, "INVALID_JSON"),
-  line("200,000 list entries", sized(`[${"1,".repeat(200_000)}1]`), 400, "INVALID_JSON"),
-  line("200,000 commas within a text", sized(`"${",".repeat(200_000)}"`), 422, "INVALID_INPUT"),
-  line("100,000 times the same key and once more", sized(bomb.sameKey), 400, "INVALID_JSON"),
-  line("a number of a million digits", sized(bomb.number), 422, "INVALID_INPUT"),
-  line("a text of 300,000 NULs", sized(bomb.text), 422, "INVALID_INPUT"),
+  sendLine(
+    "1 GB announced",
+    post(`${JSON_TYPE}Content-Length: 999999999\r\n`, TO_TOP),
+    413,
+    "PAYLOAD_TOO_LARGE",
+  ),
+  sendLine("a byte order mark", postSized(`\xef\xbb\xbf${TO_TOP}`), 200),
+  sendLine("UTF-16", postSized(Buffer.from(TO_TOP, "utf16le").toString("latin1")), 400, "INVALID_JSON"),
+  sendLine("bytes that are no UTF-8", postSized('"\xff"'), 400, "INVALID_JSON"),
+  sendLine("a surrogate in UTF-8", postSized('"\xed\xa0\x80"'), 400, "INVALID_JSON"),
+  sendLine("an overlong slash", postSized('{"a":"\xc0\xaf"}'), 400, "INVALID_JSON"),
+  sendLine("200,000 open brackets", postSized(bomb.deep), 400, "INVALID_JSON"),
+  sendLine("50,000 nested objects", postSized(bomb.deepObject), 400, "INVALID_JSON"),
+  sendLine("200,000 keys", postSized(bomb.keys), 400, "INVALID_JSON"),
+  sendLine("200,000 list entries", postSized(`[${"1,".repeat(200_000)}1]`), 400, "INVALID_JSON"),
+  sendLine("200,000 commas within a text", postSized(`"${",".repeat(200_000)}"`), 422, "INVALID_INPUT"),
+  sendLine("100,000 times the same key and once more", postSized(bomb.sameKey), 400, "INVALID_JSON"),
+  sendLine("a number of a million digits", postSized(bomb.number), 422, "INVALID_INPUT"),
+  sendLine("a text of 300,000 NULs", postSized(bomb.text), 422, "INVALID_INPUT"),
 ];
 
 async function expectAlive(): Promise<void> {
@@ -269,7 +291,7 @@ describe("a hostile HTTP request", () => {
 
   it("affects no other client if its client leaves at any byte [G09]", async () => {
     const before = await api.call(undefined, "GET", "/_control/sandboxes/default/state/departments/dept_ml");
-    const whole = sized('{"new_parent_id":"dept_ops"}');
+    const whole = postSized('{"new_parent_id":"dept_ops"}');
     const ends = Array.from({ length: 40 }, (_, i) => Math.floor((i / 40) * whole.length));
     const { connect } = await import("node:net");
     await Promise.all(

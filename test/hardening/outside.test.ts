@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
-import { eventually, until } from "../support/eventually.ts";
+import { waitUntil, waitUntilPasses } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 const temporary = process.env["TMPDIR"];
@@ -92,7 +92,7 @@ it.each([
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
   const count = () =>
     new Promise<number>((resolve, reject) => server.getConnections((e, n) => (e ? reject(e) : resolve(n))));
-  await eventually(async () => expect(await count()).toBe(1));
+  await waitUntilPasses(async () => expect(await count()).toBe(1));
   socket.on("error", () => {});
   socket.resume();
   if (sent !== "") await new Promise<void>((resolve) => socket.write(sent, () => resolve()));
@@ -120,7 +120,7 @@ it("a server without free descriptors continues once some are free, and loses no
     server.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   });
-  await until(() => existsSync(ready));
+  await waitUntil(() => existsSync(ready));
   const { url } = JSON.parse(readFileSync(ready, "utf8"));
   const create = async (name: string) => {
     const init = { method: "POST", headers: { "content-type": "application/json" } };
@@ -132,10 +132,10 @@ it("a server without free descriptors continues once some are free, and loses no
     socket.on("error", () => {});
     sockets.push(socket);
   }
-  await until(() => sockets.every((socket) => !socket.connecting));
+  await waitUntil(() => sockets.every((socket) => !socket.connecting));
   for (const socket of sockets) socket.destroy();
   // The server frees the descriptors of closed connections one by one.
-  await until(async () => (await create("after")) === 201);
+  await waitUntil(async () => (await create("after")) === 201);
   server.kill("SIGTERM");
   expect(await ended).toEqual([0, null]);
   const again = await startReference({ persist: { folder: data } });

@@ -59,16 +59,16 @@ it("slow clients and 200 stalled uploads are disconnected, leave nothing behind,
   const form = `POST /v1/organizations/org_acme/files/upload HTTP/1.1\r\n${KEY}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf`;
   const put = `PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nhalf`;
   const json = `POST /v1/model/response HTTP/1.1\r\n${KEY}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"model`;
-  const many = (count: number, text: string, drip?: string) =>
+  const stallMany = (count: number, text: string, drip?: string) =>
     Array.from({ length: count }, () => stall(text, drip));
   const slow = [
-    ...many(100, form),
-    ...many(100, put),
-    ...many(100, json),
-    ...many(100, "GET /v1/models HTTP/1.1\r\nHost: x\r\n"),
-    ...many(50, "GET /v1/models HTTP/1.1\r\nHost: x\r\n", "x-a: 1\r\n"),
-    ...many(50, ""),
-    ...many(50, `GET /v1/models HTTP/1.1\r\n${KEY}\r\n`),
+    ...stallMany(100, form),
+    ...stallMany(100, put),
+    ...stallMany(100, json),
+    ...stallMany(100, "GET /v1/models HTTP/1.1\r\nHost: x\r\n"),
+    ...stallMany(50, "GET /v1/models HTTP/1.1\r\nHost: x\r\n", "x-a: 1\r\n"),
+    ...stallMany(50, ""),
+    ...stallMany(50, `GET /v1/models HTTP/1.1\r\n${KEY}\r\n`),
   ];
   const left = new Set(slow.keys());
   for (const [i, one] of slow.entries()) void one.then(() => left.delete(i));

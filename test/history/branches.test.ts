@@ -14,9 +14,9 @@ const rename = (title: string) => history.ok("PATCH", "/state/threads/thread_ada
 
 describe("forking and repeating [interfaces 10]", () => {
   it("forks from before or after any entry, undone ones included, and leaves the sandbox alone [interfaces 10]", async () => {
-    const title = async (of: ReturnType<typeof createHistoryClient>) =>
+    const readTitle = async (of: ReturnType<typeof createHistoryClient>) =>
       (await of.ok("GET", "/state/threads/thread_ada")).title;
-    const first = await title(history);
+    const first = await readTitle(history);
     await rename("second");
     const { id } = await history.newest();
     await rename("third");
@@ -27,9 +27,9 @@ describe("forking and repeating [interfaces 10]", () => {
     ]) {
       const fork = await history.ok("POST", `/history/${id}/fork`, { name, to });
       expect(fork).toMatchObject({ name, restarted_uploads: [] });
-      expect(await title(createHistoryClient(api, name!))).toBe(wanted);
+      expect(await readTitle(createHistoryClient(api, name!))).toBe(wanted);
     }
-    expect(await title(history)).toBe(first);
+    expect(await readTitle(history)).toBe(first);
     expect((await createHistoryClient(api, "is").list()).total).toBe(0);
     const taken = await history.control("POST", `/history/${id}/fork`, { name: "is" });
     expect(taken.body.type).toBe("urn:understudy:problem:name-in-use");

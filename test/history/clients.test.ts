@@ -63,8 +63,8 @@ describe("the history on the command line [interfaces 10]", () => {
   it("continues with new entries with --follow [interfaces 10]", async () => {
     await remove();
     const follower = startCommand(["history", "--follow", "--url", api.url]);
-    const lines = () => follower.output().stdout.trimEnd().split("\n");
-    await expect.poll(() => lines()[0]).toContain("h_1");
+    const readLines = () => follower.output().stdout.trimEnd().split("\n");
+    await expect.poll(() => readLines()[0]).toContain("h_1");
     await api.call(
       undefined,
       "PATCH",
@@ -75,7 +75,7 @@ describe("the history on the command line [interfaces 10]", () => {
       },
     );
     await sandbox.history.rewind("h_1");
-    await expect.poll(() => lines().at(-1)).toContain("Rewound to before h_1.");
+    await expect.poll(() => readLines().at(-1)).toContain("Rewound to before h_1.");
     follower.child.kill("SIGINT");
     await follower.finished;
   });

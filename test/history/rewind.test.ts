@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { createHistoryClient } from "../support/history-setup.ts";
 import { announce, chunk, probe, put, sendAndDisconnect } from "../support/upload-setup.ts";
@@ -55,29 +55,29 @@ describe("a rewind [interfaces 10]", () => {
     await move("dept_ops");
     await move("dept_eng");
     const [to_ops, to_eng] = await history.entries();
-    const parent = async () => (await history.ok("GET", "/state/departments/dept_ml")).parent_id;
+    const readParent = async () => (await history.ok("GET", "/state/departments/dept_ml")).parent_id;
     await history.rewind(to_ops!.id);
-    const undone = async () => (await history.entries()).map(({ undone }) => undone);
-    expect(await undone()).toEqual([true, true, false]);
+    const listUndone = async () => (await history.entries()).map(({ undone }) => undone);
+    expect(await listUndone()).toEqual([true, true, false]);
     await history.rewind(to_eng!.id);
-    expect(await parent()).toBe("dept_ops");
-    expect(await undone()).toEqual([false, true, true, false]);
+    expect(await readParent()).toBe("dept_ops");
+    expect(await listUndone()).toEqual([false, true, true, false]);
     await history.rewind(to_eng!.id, "after");
-    expect(await parent()).toBe("dept_eng");
-    expect(await undone()).toEqual([false, false, true, true, false]);
+    expect(await readParent()).toBe("dept_eng");
+    expect(await listUndone()).toEqual([false, false, true, true, false]);
     const ids = (await history.entries()).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect((await history.newest()).changes).toMatchObject({ departments: { changed: 1 } });
   });
 
   it("is taken back by one to before it [interfaces 10]", async () => {
-    const parent = async () => (await history.ok("GET", "/state/departments/dept_ml")).parent_id;
+    const readParent = async () => (await history.ok("GET", "/state/departments/dept_ml")).parent_id;
     await move("dept_ops");
     await move("dept_eng");
     await history.rewind((await history.entries())[0]!.id);
     const rewind = await history.newest();
     await history.rewind(rewind.id);
-    expect(await parent()).toBe("dept_eng");
+    expect(await readParent()).toBe("dept_eng");
     expect((await history.entries()).map(({ undone }) => undone)).toEqual([false, false, true, false]);
   });
 
@@ -136,7 +136,7 @@ describe("a rewind [interfaces 10]", () => {
     const sender = request(slow.upload_url, { method: "PUT", headers });
     const answered = new Promise((resolve) => sender.on("response", (answer) => resolve(answer.resume())));
     sender.write("ab");
-    await eventually(async () => expect((await probe(slow.upload_url)).range).toBe("bytes=0-1"));
+    await waitUntilPasses(async () => expect((await probe(slow.upload_url)).range).toBe("bytes=0-1"));
     await chunk(other.upload_url, "xyz", 0, 4);
     sender.end("c");
     await answered;
@@ -149,9 +149,10 @@ describe("a rewind [interfaces 10]", () => {
     const { upload_url } = await announce(api, { file_size: 10 });
     const before = await history.newest();
     const headers = { "content-range": "bytes 0-9/10", "content-length": 10 };
-    const arrived = () => eventually(async () => expect((await probe(upload_url)).range).toBe("bytes=0-3"));
-    await sendAndDisconnect(upload_url, { method: "PUT", headers }, Buffer.from("0123"), arrived);
-    const { id } = await eventually(async () => {
+    const waitForBytes = () =>
+      waitUntilPasses(async () => expect((await probe(upload_url)).range).toBe("bytes=0-3"));
+    await sendAndDisconnect(upload_url, { method: "PUT", headers }, Buffer.from("0123"), waitForBytes);
+    const { id } = await waitUntilPasses(async () => {
       const entry = await history.newest();
       expect(entry.id).not.toBe(before.id);
       return entry;

@@ -41,12 +41,12 @@ describe("a saved history [interfaces 10]", () => {
     await first.call("ada", "DELETE", "/v1/threads/thread_ada");
     await first.understudy.sandboxes.get("default")!.world.whenSettled();
     await before.ok("POST", "/clock/advance", { by: "1m" });
-    const taken = async (of: typeof before) =>
+    const listTaken = async (of: typeof before) =>
       (await of.entries("?kind=delivery")).map(({ delivered }) => delivered);
-    expect(await taken(before)).toEqual([false, true]);
+    expect(await listTaken(before)).toEqual([false, true]);
     const second = await restart(first, { folder });
     const after = createHistoryClient(second);
-    expect(await taken(after)).toEqual([false, true]);
+    expect(await listTaken(after)).toEqual([false, true]);
     // This request comes after the entries that are compared.
     await second.call("dan", "GET", "/v1/models");
     const [request] = (await after.ok("GET", "/journal")).entries;

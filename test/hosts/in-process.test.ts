@@ -192,12 +192,12 @@ describe("a sandbox in this process", () => {
       });
       expect(made.status).toBe(201);
       await local.events.trigger("user.created");
-      const newest = async () => (await local.deliveries.list()).items[0];
-      expect(await newest()).toMatchObject({ status: "failed", response_code: 503, attempts: 1 });
+      const getNewest = async () => (await local.deliveries.list()).items[0];
+      expect(await getNewest()).toMatchObject({ status: "failed", response_code: 503, attempts: 1 });
       await local.clock.advance("1m");
-      expect(await newest()).toMatchObject({ status: "failed", response_code: 0, attempts: 2 });
+      expect(await getNewest()).toMatchObject({ status: "failed", response_code: 0, attempts: 2 });
       await local.clock.advance("1d");
-      expect(await newest()).toMatchObject({ status: "success", response_code: 204, attempts: 5 });
+      expect(await getNewest()).toMatchObject({ status: "success", response_code: 204, attempts: 5 });
       expect(taken).toHaveLength(5);
       expect(taken[0]).toMatchObject({
         url: webhook.url,

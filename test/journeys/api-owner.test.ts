@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { KEYS } from "../support/harness.ts";
 import {
   createTempFolder,
@@ -42,7 +42,7 @@ it("a service is recorded, verified, and replaced by a sandbox [interfaces 12]",
   );
 
   const recorder = startCommand(["record", "--target", altered.url, "--out", har!, "--port", "0"]);
-  const url = await eventually(() => /Call (\S+) instead of/.exec(recorder.output().stdout)![1]!);
+  const url = await waitUntilPasses(() => /Call (\S+) instead of/.exec(recorder.output().stdout)![1]!);
   await playSession(url);
   recorder.child.kill("SIGINT");
   expect((await recorder.finished).stdout).toContain("60 exchanges in ");

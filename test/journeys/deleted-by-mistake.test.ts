@@ -10,7 +10,7 @@ afterAll(() => api.close());
 
 it("an organization deleted by mistake is restored with its dependents, and compared in a branch [interfaces 10]", async () => {
   const history = createHistoryClient(api);
-  const world = async (of = history) => ({
+  const readWorld = async (of = history) => ({
     counts: (await of.ok("GET", "")).counts as Record<string, number>,
     pending: await of.ok("GET", "/clock/pending"),
     clock: await of.ok("GET", "/clock"),
@@ -23,7 +23,7 @@ it("an organization deleted by mistake is restored with its dependents, and comp
   });
   expect(attached.status, attached.text).toBeLessThan(300);
   await api.trigger({ event: "user.updated", for: "usr_dan" });
-  const before = await world();
+  const before = await readWorld();
   const due = before.pending.map(({ kind }: { kind: string }) => kind);
   expect(due).toEqual(expect.arrayContaining(["file.step", "webhook.retry"]));
 
@@ -32,7 +32,7 @@ it("an organization deleted by mistake is restored with its dependents, and comp
   expect(deletion).toMatchObject({ subject: "org_acme", kept: true });
 
   // The history entry lists every deleted record.
-  const after = await world();
+  const after = await readWorld();
   for (const [collection, { removed, added }] of Object.entries(deletion.changes))
     expect(before.counts[collection]! - removed + added, collection).toBe(after.counts[collection]);
   const gone = Object.keys(before.counts).filter((name) => before.counts[name]! > after.counts[name]!);
@@ -49,9 +49,9 @@ it("an organization deleted by mistake is restored with its dependents, and comp
   // A branch from before the deletion, for comparison, and a rewind here.
   await history.ok("POST", `/history/${deletion.id}/fork`, { name: "spared" });
   await history.rewind(deletion.id);
-  expect(await world()).toEqual(before);
+  expect(await readWorld()).toEqual(before);
   const spared = createHistoryClient(api, "spared");
-  expect(await world(spared)).toEqual(before);
+  expect(await readWorld(spared)).toEqual(before);
   expect(await history.newest("?kind=control")).toMatchObject({ id: deletion.id, undone: true });
 
   // The rewind restores timers too: the file completes, and the retry of the delivery succeeds.

@@ -15,19 +15,26 @@ import {
 const list = (more: object = {}) =>
   defineOperation({ id: "notes.list", method: "GET", path: "/v1/notes", handle: () => ({}), ...more });
 const notes = defineCollection({ name: "notes", fields: { organization_id: id("org_") } });
-const collection = (fields: object) => [defineCollection({ name: "notes", fields: fields as never }), list()];
+const declareCollection = (fields: object) => [
+  defineCollection({ name: "notes", fields: fields as never }),
+  list(),
+];
 
 it.each<[string, object[], string]>([
-  ["a field that is a number", collection({ text: 7 }), "the collection notes: text is 7, not a schema"],
-  ["a field that is null", collection({ text: null }), "text is null, not a schema"],
+  [
+    "a field that is a number",
+    declareCollection({ text: 7 }),
+    "the collection notes: text is 7, not a schema",
+  ],
+  ["a field that is null", declareCollection({ text: null }), "text is null, not a schema"],
   [
     "a field with a misspelt option",
-    collection({ text: string({ maxx: 5 } as never) }),
+    declareCollection({ text: string({ maxx: 5 } as never) }),
     "the collection notes: text has the unknown option maxx (did you mean max?)",
   ],
   [
     "a reference with a misspelt option",
-    collection({ owner_id: id("own_", { belongTo: "users" } as never) }),
+    declareCollection({ owner_id: id("own_", { belongTo: "users" } as never) }),
     "owner_id has the unknown option belongTo (did you mean belongsTo?)",
   ],
   [
@@ -42,7 +49,7 @@ it.each<[string, object[], string]>([
   ],
   [
     "a text that no value fits",
-    collection({ text: string({ min: 5, max: 2 }) }),
+    declareCollection({ text: string({ min: 5, max: 2 }) }),
     "text fits no value: its minimum is 5, and its maximum 2",
   ],
   [
@@ -57,17 +64,17 @@ it.each<[string, object[], string]>([
   ],
   [
     "an owner that does not exist, or null",
-    collection({ owner_id: nullable(id("own_", { belongsTo: "organisations" })) }),
+    declareCollection({ owner_id: nullable(id("own_", { belongsTo: "organisations" })) }),
     'owner_id names a record of "organisations", which does not exist (did you mean "organizations"?)',
   ],
   [
     "ids of an owner that have another prefix",
-    collection({ thread_ids: array(id("thr_", { belongsTo: "threads" })) }),
+    declareCollection({ thread_ids: array(id("thr_", { belongsTo: "threads" })) }),
     "the collection notes: thread_ids has ids such as thr_1, which threads cannot have; theirs begin with thread_",
   ],
   [
     "an owner that does not exist",
-    collection({ owner_id: id("own_", { belongsTo: "organisations" }) }),
+    declareCollection({ owner_id: id("own_", { belongsTo: "organisations" }) }),
     'owner_id names a record of "organisations", which does not exist (did you mean "organizations"?)',
   ],
   [

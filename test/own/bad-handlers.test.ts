@@ -13,7 +13,7 @@ const uses = { notes };
 const post = { method: "POST", access: "caller", uses } as const;
 // biome-ignore lint/suspicious/noExplicitAny: handlers that no compiler would accept
 type Handle = (call: any, loaded: any) => unknown;
-const operation = (handle: Handle, more: object = {}) =>
+const defineTestOperation = (handle: Handle, more: object = {}) =>
   defineOperation({ id: "notes.spoil", path: "/v1/spoil", ...post, ...more, handle });
 const insert = (call: { world: object }) =>
   (call.world as { notes: { insert(fields: object): { text: string } } }).notes.insert({ text: "new" });
@@ -187,7 +187,7 @@ it.each<[string, Handle, object, string]>([
 ])(
   "a handler that %s fails only its request, and leaves the world as it was [interfaces 18]",
   async (_, handle, more, reason) => {
-    await begin(operation(handle, more));
+    await begin(defineTestOperation(handle, more));
     const answer = await send();
     expect(answer.status).toBe(500);
     expect(answer.headers.get("x-sandbox-decision")).toBe("internal");
@@ -209,13 +209,13 @@ it.each<[string, Handle, object, string]>([
 );
 
 it("a handler that returns records answers a list of them [interfaces 18]", async () => {
-  await begin(operation((call) => ({ data: call.world.notes })));
+  await begin(defineTestOperation((call) => ({ data: call.world.notes })));
   expect(await (await send()).json()).toEqual({ data: [{ id: "note_first", text: "first" }] });
 });
 
 it("a handler that uses the world after its request has ended gets an error, since the change would be lost [interfaces 18]", async () => {
   let late: unknown;
-  const spoil = operation(({ world }) => {
+  const spoil = defineTestOperation(({ world }) => {
     const table = world.notes;
     queueMicrotask(() => {
       for (const use of [() => table.insert({ text: "late" }), () => world.notes.size])
@@ -268,7 +268,7 @@ it.each<[string, number, { access: Handle; handle: Handle }]>([
   "an operation that changes the world after its request has ended gets an error if %s [interfaces 18]",
   async (_, status, { access, handle }) => {
     lateError = undefined;
-    await begin(operation(handle, { access, errors: ["RESOURCE_NOT_FOUND"] }));
+    await begin(defineTestOperation(handle, { access, errors: ["RESOURCE_NOT_FOUND"] }));
     expect((await send()).status).toBe(status);
     expect(String(lateError)).toContain("notes.spoil used the world after its end");
   },
@@ -283,8 +283,8 @@ function tryLate(world: { notes: { insert(fields: object): object } }) {
 }
 
 it("a handler reads the records that its access function returned [interfaces 18]", async () => {
-  const access: Handle = ({ world }) => world.notes.where({ text: "first" });
-  await begin(operation((_call, found) => ({ data: found }), { access }));
+  const findFirstNote: Handle = ({ world }) => world.notes.where({ text: "first" });
+  await begin(defineTestOperation((_call, found) => ({ data: found }), { access: findFirstNote }));
   expect(await (await send()).json()).toEqual({ data: [{ id: "note_first", text: "first" }] });
 });
 
@@ -301,7 +301,7 @@ it.each<[string, (table: { insert(fields: object): object; remove(id: string): v
         return "org_acme";
       },
     });
-    const spoil = operation(
+    const spoil = defineTestOperation(
       ({ world }) => {
         world.emit(created, world.notes.insert({ text: "new" }));
       },
@@ -318,7 +318,7 @@ it.each<[string, (table: { insert(fields: object): object; remove(id: string): v
 );
 
 it("a handler that changes its arguments does not change stored records [interfaces 18]", async () => {
-  const spoil = operation((call) => {
+  const spoil = defineTestOperation((call) => {
     const { notes: table, threads } = call.world as never as Record<
       string,
       Iterable<Record<string, unknown>> & { insert(f: object): object }
@@ -422,7 +422,7 @@ it.each<[string, object, string]>([
 ])(
   "a handler that stores %s refuses the request with that field [interfaces 18]",
   async (_name, fields, field) => {
-    await begin(operation((call) => void call.world.notes.insert(fields)));
+    await begin(defineTestOperation((call) => void call.world.notes.insert(fields)));
     const answer = await send();
     expect(answer.status).toBe(422);
     expect(await answer.json()).toMatchObject({ error: { code: "INVALID_INPUT", details: { field } } });

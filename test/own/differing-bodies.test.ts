@@ -6,7 +6,7 @@ afterEach(async () => {
   for (const { understudy } of open.splice(0)) await understudy.close();
 });
 
-const content = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
+const makeContent = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
 const NOTE = '{ $ref: "#/components/schemas/Note" }';
 const BODY = "{ type: object, properties: { text: { type: string }, created_at: { type: string } } }";
 
@@ -26,12 +26,12 @@ function serve({ list, single }: { list: string; single: string }, bindings?: st
 info: { title: t, version: "1" }
 paths:
   ${list}:
-    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${NOTE} }`)} } } }
-    post: { operationId: add, requestBody: { required: true, ${content(BODY)} }, responses: { "201": { description: d, headers: { Location: { schema: { type: string } } }, ${content(NOTE)} } } }
+    get: { operationId: list, responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${NOTE} }`)} } } }
+    post: { operationId: add, requestBody: { required: true, ${makeContent(BODY)} }, responses: { "201": { description: d, headers: { Location: { schema: { type: string } } }, ${makeContent(NOTE)} } } }
   ${single}:
     parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
-    get: { operationId: get, responses: { "200": { description: d, ${content(NOTE)} } } }
-    patch: { operationId: change, requestBody: { required: true, ${content(BODY)} }, responses: { "200": { description: d, ${content(NOTE)} } } }
+    get: { operationId: get, responses: { "200": { description: d, ${makeContent(NOTE)} } } }
+    patch: { operationId: change, requestBody: { required: true, ${makeContent(BODY)} }, responses: { "200": { description: d, ${makeContent(NOTE)} } } }
 components: { schemas: { Note: { type: object, required: [id, created_at], properties: { id: { type: integer, readOnly: true }, text: { type: string }, created_at: { type: string, format: date-time } } } } }
 `,
     bindings,
@@ -61,11 +61,11 @@ it.each([
 info: { title: t, version: "1" }
 paths:
   /tasks:
-    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${task} }`)} } } }
-    post: { requestBody: { required: true, ${content(body)} }, responses: { "201": { description: d, ${content(task)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${task} }`)} } } }
+    post: { requestBody: { required: true, ${makeContent(body)} }, responses: { "201": { description: d, ${makeContent(task)} } } }
   /tasks/{id}:
     parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
-    get: { responses: { "200": { description: d, ${content(task)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(task)} } } }
 components: { schemas: { Task: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, due: ${due} } } } }
 `);
   const add = async (sent: string) => (await send("POST", "/tasks", { body: { due: sent } })).body;
@@ -83,12 +83,12 @@ it("a part of an object changes only that part of a record without bindings [int
 info: { title: t, version: "1" }
 paths:
   /shops:
-    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${shop} }`)} } } }
-    post: { requestBody: { required: true, ${content(toBody("city, country"))} }, responses: { "201": { description: d, ${content(shop)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${shop} }`)} } } }
+    post: { requestBody: { required: true, ${makeContent(toBody("city, country"))} }, responses: { "201": { description: d, ${makeContent(shop)} } } }
   /shops/{id}:
     parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
-    get: { responses: { "200": { description: d, ${content(shop)} } } }
-    patch: { requestBody: { required: true, ${content(toBody(""))} }, responses: { "200": { description: d, ${content(shop)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(shop)} } } }
+    patch: { requestBody: { required: true, ${makeContent(toBody(""))} }, responses: { "200": { description: d, ${makeContent(shop)} } } }
 components: { schemas: { Shop: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, address: ${toAddress("city, country")} } } } }
 `);
   await send("POST", "/shops", { body: { address: { city: "Bern", country: "CH" } } });
@@ -124,12 +124,12 @@ it.each(["additionalProperties: false", "unevaluatedProperties: false"])(
 info: { title: t, version: "1" }
 paths:
   /people:
-    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${user} }`)} } } }
-    post: { requestBody: { required: true, ${content(body)} }, responses: { "201": { description: d, ${content(user)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${user} }`)} } } }
+    post: { requestBody: { required: true, ${makeContent(body)} }, responses: { "201": { description: d, ${makeContent(user)} } } }
   /people/{id}:
     parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
-    get: { responses: { "200": { description: d, ${content(user)} } } }
-    patch: { requestBody: { required: true, ${content("{ type: object, properties: { name: { type: string } } }")} }, responses: { "200": { description: d, ${content(user)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(user)} } } }
+    patch: { requestBody: { required: true, ${makeContent("{ type: object, properties: { name: { type: string } } }")} }, responses: { "200": { description: d, ${makeContent(user)} } } }
 components: { schemas: { User: { type: object, ${closed}, required: [id], properties: { id: { type: integer, readOnly: true }, name: { type: string } } } } }
 `);
     const created = await send("POST", "/people", { body: { name: "Ada", password: "secret" } });
@@ -147,11 +147,11 @@ it("a record of one of several forms without a discriminator is complete [interf
 info: { title: t, version: "1" }
 paths:
   /events:
-    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${event} }`)} } } }
-    post: { requestBody: { required: true, ${content("{ type: object, properties: { kind: { type: integer } } }")} }, responses: { "201": { description: d, ${content(event)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${event} }`)} } } }
+    post: { requestBody: { required: true, ${makeContent("{ type: object, properties: { kind: { type: integer } } }")} }, responses: { "201": { description: d, ${makeContent(event)} } } }
   /events/{id}:
     parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
-    get: { responses: { "200": { description: d, ${content(event)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(event)} } } }
 components: { schemas: { Call: ${toForm(1, "number")}, Visit: ${toForm(2, "address")} } }
 `);
   const at = "2026-03-15T12:00:00.000Z";
@@ -181,11 +181,11 @@ it.each([
 info: { title: t, version: "1" }
 paths:
   /items:
-    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${item} }`)} } } }
-    post: { requestBody: { ${content(item)} }, responses: { "200": { description: d, ${content(item)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${item} }`)} } } }
+    post: { requestBody: { ${makeContent(item)} }, responses: { "200": { description: d, ${makeContent(item)} } } }
   /items/{id}:
     parameters: [{ name: id, in: path, required: true, schema: ${id} }]
-    get: { responses: { "200": { description: d, ${content(item)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(item)} } } }
 components: { schemas: { Item: { type: object, properties: { id: ${id}, name: { type: string } } } } }
 `);
     const add = async (name: string) => (await send("POST", "/items", { body: { id: none, name } })).body;
@@ -204,13 +204,13 @@ it("a replacement keeps what its body cannot have, and null stands for nothing [
 info: { title: t, version: "1" }
 paths:
   /items/:
-    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${item} }`)} } } }
-    post: { requestBody: { ${content(body)} }, responses: { "200": { description: d, ${content(item)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${item} }`)} } } }
+    post: { requestBody: { ${makeContent(body)} }, responses: { "200": { description: d, ${makeContent(item)} } } }
   /items/{id}:
     parameters: [{ name: id, in: path, required: true, schema: { type: string, format: uuid } }]
-    get: { responses: { "200": { description: d, ${content(item)} } } }
-    put: { requestBody: { ${content(body)} }, responses: { "200": { description: d, ${content(item)} } } }
-    patch: { requestBody: { ${content(body)} }, responses: { "200": { description: d, ${content(item)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(item)} } } }
+    put: { requestBody: { ${makeContent(body)} }, responses: { "200": { description: d, ${makeContent(item)} } } }
+    patch: { requestBody: { ${makeContent(body)} }, responses: { "200": { description: d, ${makeContent(item)} } } }
 components: { schemas: { Item: { type: object, required: [id, title, owner_id], properties: { id: { type: string, format: uuid }, title: ${Text}, note: ${Text}, url: { type: [string, "null"] }, owner_id: { type: string, format: uuid } } } } }
 `);
   const { body: created } = await send("POST", "/items/", { body: { title: "a", note: "b" } });
@@ -233,12 +233,12 @@ it.each(["{ type: object, properties: {} }", "{ type: object }", "{}"])(
 info: { title: t, version: "1" }
 paths:
   /cats:
-    get: { responses: { "200": { description: d, ${content(`{ type: array, items: ${cat} }`)} } } }
-    post: { requestBody: { required: true, ${content(body)} }, responses: { "201": { description: d, ${content(cat)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${cat} }`)} } } }
+    post: { requestBody: { required: true, ${makeContent(body)} }, responses: { "201": { description: d, ${makeContent(cat)} } } }
   /cats/{id}:
     parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
-    get: { responses: { "200": { description: d, ${content(cat)} } } }
-    patch: { requestBody: { required: true, ${content(body)} }, responses: { "200": { description: d, ${content(cat)} } } }
+    get: { responses: { "200": { description: d, ${makeContent(cat)} } } }
+    patch: { requestBody: { required: true, ${makeContent(body)} }, responses: { "200": { description: d, ${makeContent(cat)} } } }
 components: { schemas: { Cat: { type: object, required: [id, name], properties: { id: { type: string }, name: { type: string }, age: { type: integer } } } } }
 `);
     const { body: created } = await send("POST", "/cats", { body: { name: "Tom", age: 1 } });
@@ -253,13 +253,13 @@ components: { schemas: { Cat: { type: object, required: [id, name], properties: 
 );
 
 it("a value alone is stored as the part of the object that a record without bindings has [interfaces 18]", async () => {
-  const fields = (status: string, site: string) =>
+  const makeFields = (status: string, site: string) =>
     `{ type: object, properties: { id: { type: integer, readOnly: true }, status: ${status}, site: ${site}, tag: ${site} } }`;
-  const device = fields(
+  const device = makeFields(
     "{ type: object, required: [value, label], properties: { value: { type: string, enum: [active, planned] }, label: { type: string } } }",
     "{ type: object, required: [id, name], properties: { id: { type: integer }, name: { type: string } } }",
   );
-  const sent = fields("{ type: string }", "{ oneOf: [{ type: integer }, { type: string }] }").replace(
+  const sent = makeFields("{ type: string }", "{ oneOf: [{ type: integer }, { type: string }] }").replace(
     "{ id: { type: integer, readOnly: true }, ",
     "{ ",
   );
@@ -267,11 +267,11 @@ it("a value alone is stored as the part of the object that a record without bind
 info: { title: t, version: "1" }
 paths:
   /devices:
-    get: { operationId: list, parameters: [{ name: status, in: query, schema: { type: string } }], responses: { "200": { description: d, ${content(`{ type: array, items: ${device} }`)} } } }
-    post: { operationId: add, requestBody: { required: true, ${content(sent)} }, responses: { "201": { description: d, ${content(device)} } } }
+    get: { operationId: list, parameters: [{ name: status, in: query, schema: { type: string } }], responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${device} }`)} } } }
+    post: { operationId: add, requestBody: { required: true, ${makeContent(sent)} }, responses: { "201": { description: d, ${makeContent(device)} } } }
   /devices/{id}:
-    get: { operationId: get, responses: { "200": { description: d, ${content(device)} } } }
-    patch: { operationId: change, requestBody: { required: true, ${content(sent)} }, responses: { "200": { description: d, ${content(device)} } } }
+    get: { operationId: get, responses: { "200": { description: d, ${makeContent(device)} } } }
+    patch: { operationId: change, requestBody: { required: true, ${makeContent(sent)} }, responses: { "200": { description: d, ${makeContent(device)} } } }
 `);
   const text = expect.any(String);
   const made = await send("POST", "/devices", { body: { status: "planned", site: 3, tag: "new" } });

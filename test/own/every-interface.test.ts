@@ -160,7 +160,7 @@ it("verify checks recorded traffic of own operations against their declarations 
 it("parameters of a path may have dashes and dots, in calls, dry runs and refusals of scenarios [interfaces 18]", async () => {
   understudy = await createUnderstudy({ seed: 7 });
   const sandbox = await understudy.open("default");
-  const parameter = (name: string) => ({ name, in: "path", required: true, schema: { type: "string" } });
+  const makeParameter = (name: string) => ({ name, in: "path", required: true, schema: { type: "string" } });
   await sandbox.operations.replace({
     openapi: "3.1.0",
     info: { title: "Parts", version: "1" },
@@ -168,7 +168,7 @@ it("parameters of a path may have dashes and dots, in calls, dry runs and refusa
       "/v1/items/{item-id}/parts/{part.no}": {
         get: {
           operationId: "getPart",
-          parameters: [parameter("item-id"), parameter("part.no")],
+          parameters: [makeParameter("item-id"), makeParameter("part.no")],
           "x-understudy": { answer: { item: "{item-id}", part: "{part.no}" } },
           responses: { 200: { description: "" } },
         },
@@ -208,14 +208,14 @@ describe("files about own operations", () => {
   });
 
   it("are accepted by scenario check with own operations [interfaces 6]", async () => {
-    const rule = (operation: string) =>
+    const makeRule = (operation: string) =>
       `name: mine\ndescription: d\nrules:\n  - match: { operation: ${operation} }\n    effect: { error: RATE_LIMIT_EXCEEDED }\n`;
-    const file = write("mine.yaml", rule("createProject"));
+    const file = write("mine.yaml", makeRule("createProject"));
     const tracker = ["--openapi", write("tracker.yaml", TRACKER)];
     expect((await runCommand(["scenario", "check", file])).code).toBe(1);
     expect(await runCommand(["scenario", "check", file, ...tracker])).toMatchObject({ code: 0 });
     const { code, stdout, stderr } = await runCommand([
-      ...["scenario", "check", write("wrong.yaml", rule("createProjekt")), ...tracker],
+      ...["scenario", "check", write("wrong.yaml", makeRule("createProjekt")), ...tracker],
     ]);
     expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("createProject")]);
   });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
 
-const json = (schema: object) => ({ content: { "application/json": { schema } } });
+const makeJson = (schema: object) => ({ content: { "application/json": { schema } } });
 const one = { $ref: "#/components/schemas/Item" };
-const document = (field: object) => ({
+const makeDocument = (field: object) => ({
   openapi: "3.1.0",
   info: { title: "Stock", version: "1" },
   paths: {
     "/stock": {
       post: {
         operationId: "add",
-        requestBody: json(one),
-        responses: { 201: { description: "d", ...json(one) } },
+        requestBody: makeJson(one),
+        responses: { 201: { description: "d", ...makeJson(one) } },
       },
     },
   },
@@ -55,7 +55,7 @@ const FIELDS: [name: string, schema: object, fits: unknown, unfit: unknown, plac
 
 describe.each(FIELDS)("a value that breaks %s", (_, schema, fits, unfit, place = "field") => {
   it("is refused in requests and state calls, and a valid one is not [interfaces 18]", async () => {
-    const sandbox = await createSandbox({ openapi: [document(schema)] });
+    const sandbox = await createSandbox({ openapi: [makeDocument(schema)] });
     const send = async (field: unknown) => {
       const headers = { "content-type": "application/json" };
       const answer = await sandbox.fetch("/stock", {
@@ -76,7 +76,7 @@ describe.each(FIELDS)("a value that breaks %s", (_, schema, fits, unfit, place =
   it("is refused in a fixture with its place, and a valid one is not [interfaces 18]", async () => {
     const create = (field: unknown) => {
       const fixture: object = { extends: "reference", stock: [{ id: "item_a", field }] };
-      return createSandbox({ openapi: [document(schema)], fixture });
+      return createSandbox({ openapi: [makeDocument(schema)], fixture });
     };
     await (await create(fits)).close();
     await expect(create(unfit)).rejects.toThrow(place);

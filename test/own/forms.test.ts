@@ -86,13 +86,13 @@ const HOSTS: Record<string, () => Promise<{ send: Send; read: (path: string) => 
     };
   },
 };
-const json = (value: unknown) => new Blob([JSON.stringify(value)], { type: "application/json" });
+const makeJson = (value: unknown) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
 describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
   it.each<[string, Part[], object]>([
     [
       "an object as a JSON part, as browsers send it",
-      [["meta", json({ title: "Ab" }), "blob"]],
+      [["meta", makeJson({ title: "Ab" }), "blob"]],
       { meta: { title: "Ab" } },
     ],
     ["an object as JSON in a text field", [["meta", '{"title":"Ab"}']], { meta: { title: "Ab" } }],
@@ -119,7 +119,7 @@ describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
       "a list of objects, one a part",
       [
         ["lines", '{"sku":"a"}'],
-        ["lines", json({ sku: "b" }), "blob"],
+        ["lines", makeJson({ sku: "b" }), "blob"],
       ],
       { lines: [{ sku: "a" }, { sku: "b" }] },
     ],
@@ -162,11 +162,11 @@ describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
 
   it("names the wrong value within a JSON part in the refusal [G08]", async () => {
     const { send } = await HOSTS[name]!();
-    for (const meta of ['{"title":3}', json({ title: 3 })]) {
+    for (const meta of ['{"title":3}', makeJson({ title: 3 })]) {
       const { status, body } = await send([["meta", meta, "blob"]]);
       expect([status, body.error.details]).toEqual([422, { field: "meta.title", value: 3 }]);
     }
-    expect(await send([["note", json("x"), "blob"]])).toMatchObject({ status: 422 });
+    expect(await send([["note", makeJson("x"), "blob"]])).toMatchObject({ status: 422 });
   });
 });
 
@@ -232,7 +232,7 @@ components:
         headers: { ...headers, ...(type && { "content-type": type }) },
       });
   };
-  const form = (parts: readonly Part[]) => toForm(parts);
+  const makeForm = (parts: readonly Part[]) => toForm(parts);
 
   it.each<[string, unknown, string | undefined]>([
     ["application/json", '{"name":"a","size":3,"tags":["x"]}', "application/json"],
@@ -241,7 +241,7 @@ components:
     ["a url-encoded form", "name=a&size=3&tags=x", "application/x-www-form-urlencoded"],
     [
       "a multipart form",
-      form([
+      makeForm([
         ["name", "a"],
         ["size", "3"],
         ["tags", "x"],
@@ -260,7 +260,7 @@ components:
       ['{"name":"a","size":"big"}', "text/json"],
       ["name=a&size=big", "application/x-www-form-urlencoded"],
       [
-        form([
+        makeForm([
           ["name", "a"],
           ["size", "big"],
         ]),
@@ -286,7 +286,7 @@ components:
     expect(
       (
         await send(
-          form([
+          makeForm([
             ["name", "a"],
             ["size", "3"],
           ]),
@@ -301,7 +301,7 @@ components:
       ["name", "a"],
       ["file", new Blob(["one"]), "1.txt"],
     ];
-    expect(await serve()(form(parts))).toMatchObject({ status: 201, body: { name: "a", size: 3 } });
+    expect(await serve()(makeForm(parts))).toMatchObject({ status: 201, body: { name: "a", size: 3 } });
   });
 
   it("may be announced with Expect in each format [RFC 9110, 10.1.1]", async () => {

@@ -41,22 +41,22 @@ it.each(["toString", "valueOf", "constructor", "hasOwnProperty", "then", "toJSON
       api.call(undefined, method, `${CONTROL}/${path}`, body);
     await control("PUT", "operations", { openapi: describeThings(field) });
     await control("POST", "reset");
-    const value = (text: string) => ({ [field]: { [field]: text } });
-    const { body: made } = await api.call("dan", "POST", "/things", value("a"));
-    expect(made).toEqual({ id: expect.any(String), ...value("a") });
+    const makeValue = (text: string) => ({ [field]: { [field]: text } });
+    const { body: made } = await api.call("dan", "POST", "/things", makeValue("a"));
+    expect(made).toEqual({ id: expect.any(String), ...makeValue("a") });
     await control("POST", "snapshots", { name: field });
-    await api.call("dan", "PATCH", `/things/${made.id}`, value("b"));
-    await control("PATCH", `state/things/${made.id}`, value("b"));
+    await api.call("dan", "PATCH", `/things/${made.id}`, makeValue("b"));
+    await control("PATCH", `state/things/${made.id}`, makeValue("b"));
     const [same, changed] = (await control("GET", "history")).body.entries;
     expect(changed.changes).toEqual({ things: { added: 0, removed: 0, changed: 1 } });
     expect(same.changes).toEqual({});
     const changes = (await control("GET", `history/${changed.id}/changes`)).body;
     expect(changes.things).toEqual([
-      { id: made.id, before: { id: made.id, ...value("a") }, after: { id: made.id, ...value("b") } },
+      { id: made.id, before: { id: made.id, ...makeValue("a") }, after: { id: made.id, ...makeValue("b") } },
     ]);
     const { body: diff } = await control("GET", `snapshots/${field}/diff/now`);
     expect(diff.changed.things).toHaveLength(1);
-    const match = { operation: "change", body: value("b") };
+    const match = { operation: "change", body: makeValue("b") };
     expect((await control("POST", "journal/verify", { match, count: 1 })).body).toMatchObject({ ok: true });
   },
 );

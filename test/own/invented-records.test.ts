@@ -12,7 +12,7 @@ const ADD = {
     },
   },
 };
-const document = (field: object) => ({
+const makeDocument = (field: object) => ({
   openapi: "3.1.0",
   info: { title: "Stock", version: "1" },
   paths: {
@@ -74,7 +74,7 @@ it.each([
 ] as typeof FIELDS)(
   "a state call and a bound operation invent a field with %s that is valid in its OpenAPI document [interfaces 18]",
   async (_, field, fits) => {
-    const sandbox = await createSandbox({ openapi: [document(field)], seed: 7 });
+    const sandbox = await createSandbox({ openapi: [makeDocument(field)], seed: 7 });
     const headers = { "api-key": sandbox.credentials.usr_dan, "content-type": "application/json" };
     const answer = await sandbox.fetch("/stock", { method: "POST", headers, body: "{}" });
     const records = [await answer.json()];
@@ -106,7 +106,7 @@ it.each(FIELDS)(
 
 describe("a record that an own operation creates belongs to its caller and their organization [interfaces 18]", () => {
   const collections = ["threads", "music_collections", "assistants", "dashboards", "vector_stores"];
-  const created = (collection: string, method: string) => ({
+  const makeCreation = (collection: string, method: string) => ({
     operationId: `${method}${collection}`,
     "x-understudy": { create: collection },
     security: [{ key: [] }],
@@ -117,7 +117,7 @@ describe("a record that an own operation creates belongs to its caller and their
     openapi: "3.1.0",
     info: { title: "Records", version: "1" },
     paths: Object.fromEntries(
-      collections.map((name) => [`/v1/new/${name}`, { post: created(name, "post") }]),
+      collections.map((name) => [`/v1/new/${name}`, { post: makeCreation(name, "post") }]),
     ),
     components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "api-key" } } },
   };

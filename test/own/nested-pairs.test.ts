@@ -13,7 +13,7 @@ afterEach(async () => {
   served = undefined;
 });
 
-const json = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
+const makeJson = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
 const HOOK = `{ $ref: "#/components/schemas/Hook" }`;
 
 /** A pair whose records are of one schema. */
@@ -25,9 +25,9 @@ function pair(
     ([, one]) =>
       `{ name: ${one}, in: path, required: true, schema: { type: ${one === "hook_id" ? "string" : type} } }`,
   );
-  const requestBody = `requestBody: { required: true, ${json(body)} }`;
+  const requestBody = `requestBody: { required: true, ${makeJson(body)} }`;
   const answer = (status: string, schema: string) =>
-    `responses: { "${status}": { description: d, ${json(schema)} } }`;
+    `responses: { "${status}": { description: d, ${makeJson(schema)} } }`;
   return `  ${path}:
     parameters: [${parameters.slice(0, -1).join()}]
     get: { operationId: list${name}, ${answer("200", `{ type: array, items: ${HOOK} }`)} }
@@ -35,13 +35,13 @@ function pair(
   ${path}/{hook_id}:
     parameters: [${parameters.join()}]
     get: { operationId: get${name}, ${answer("200", HOOK)} }
-    patch: { operationId: update${name}, requestBody: { ${json("{ type: object }")} }, ${answer("200", HOOK)} }
+    patch: { operationId: update${name}, requestBody: { ${makeJson("{ type: object }")} }, ${answer("200", HOOK)} }
     put: { operationId: replace${name}, ${requestBody}, ${answer("200", HOOK)} }
     delete: { operationId: remove${name}, responses: { "204": { description: d } } }
 `;
 }
 
-const document = (paths: string, { fields = "", more = "" } = {}) => `openapi: 3.0.3
+const makeDocument = (paths: string, { fields = "", more = "" } = {}) => `openapi: 3.0.3
 info: { title: t, version: "1" }
 paths:
 ${paths}components:
@@ -61,7 +61,7 @@ it.each([
 ])(
   "records are found below the outer id (%s) below which they were created, and not below another [interfaces 18]",
   async (type, one, other, more) => {
-    const send = serve(document(pair("/apps/{app_id}/hooks", { name: "Hook", type }), { more }));
+    const send = serve(makeDocument(pair("/apps/{app_id}/hooks", { name: "Hook", type }), { more }));
     const made = await send("POST", `/apps/${one}/hooks`, { body: { url: "u" } });
     expect([made.status, made.body]).toEqual([201, { id: made.body.id, url: "u" }]);
     const path = `/apps/${one}/hooks/${made.body.id}`;
@@ -81,14 +81,14 @@ it.each([
 );
 
 it("a record keeps the fields that its open schema allows [interfaces 18]", async () => {
-  const send = serve(document(APPS));
+  const send = serve(makeDocument(APPS));
   const made = await send("POST", "/apps/a/hooks", { body: { url: "u", extra: 1 } });
   expect(made.body).toEqual({ id: made.body.id, url: "u", extra: 1 });
 });
 
 it("an outer id is the record's field of that name in another case [interfaces 18]", async () => {
   const send = serve(
-    document(pair("/apps/{appId}/hooks", { name: "Hook" }), { fields: ", app_id: { type: string }" }),
+    makeDocument(pair("/apps/{appId}/hooks", { name: "Hook" }), { fields: ", app_id: { type: string }" }),
   );
   const made = await send("POST", "/apps/a/hooks", { body: { url: "u" } });
   expect(made.body).toEqual({ id: made.body.id, url: "u", app_id: "a" });
@@ -96,7 +96,7 @@ it("an outer id is the record's field of that name in another case [interfaces 1
 });
 
 it("pairs of one schema below different outer ids do not mix their records [interfaces 18]", async () => {
-  const send = serve(document(APPS + pair("/guilds/{guild_id}/hooks", { name: "Other" })));
+  const send = serve(makeDocument(APPS + pair("/guilds/{guild_id}/hooks", { name: "Other" })));
   const made = await send("POST", "/apps/a/hooks", { body: { url: "u" } });
   expect((await send("GET", "/guilds/a/hooks")).body).toEqual([]);
   expect((await send("GET", `/guilds/a/hooks/${made.body.id}`)).status).toBe(404);
@@ -104,7 +104,7 @@ it("pairs of one schema below different outer ids do not mix their records [inte
 
 it("a pair keeps its collection if one with an outer id and another schema stands before it [interfaces 18]", async () => {
   const nested = APPS.replaceAll("schemas/Hook", "schemas/Nested");
-  const text = document(nested + pair("/hooks", { name: "Other" }));
+  const text = makeDocument(nested + pair("/hooks", { name: "Other" }));
   const send = serve(
     `${text}    Nested: { type: object, properties: { id: { type: string }, size: { type: integer } } }\n`,
   );
@@ -115,9 +115,9 @@ it("a pair keeps its collection if one with an outer id and another schema stand
 it("an answer whose schema has the outer id shows it [interfaces 18]", async () => {
   const whole = `{ allOf: [${HOOK}, { type: object, required: [app_id], properties: { app_id: { type: string } } }] }`;
   const send = serve(
-    document(APPS).replace(
-      `"201": { description: d, ${json(HOOK)}`,
-      `"201": { description: d, ${json(whole)}`,
+    makeDocument(APPS).replace(
+      `"201": { description: d, ${makeJson(HOOK)}`,
+      `"201": { description: d, ${makeJson(whole)}`,
     ),
   );
   const made = await send("POST", "/apps/a/hooks", { body: { url: "u" } });
@@ -128,7 +128,7 @@ it("an answer whose schema has the outer id shows it [interfaces 18]", async () 
 it("state calls, fixtures, snapshots and restarts keep the outer id of a record [interfaces 18]", async () => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-nested-"));
   const file = join(folder, "openapi.yaml");
-  writeFileSync(file, document(APPS));
+  writeFileSync(file, makeDocument(APPS));
   const begin = () =>
     createUnderstudy({ seed: 7, persist: { folder: join(folder, "worlds") }, openapi: [file] });
   let understudy = await begin();
@@ -161,7 +161,7 @@ it("state calls, fixtures, snapshots and restarts keep the outer id of a record 
 });
 
 it("a pair whose ids clients choose is not bound, as each outer id may have the same ones [interfaces 18]", async () => {
-  const text = document(APPS.replaceAll("hook_id", "name"))
+  const text = makeDocument(APPS.replaceAll("hook_id", "name"))
     .replace("{ id: {", "{ name: {")
     .replace("[id,", "[name,");
   const send = serve(text.replace("name: { type: string, readOnly: true }", "name: { type: string }"));
@@ -172,7 +172,7 @@ it("a pair whose ids clients choose is not bound, as each outer id may have the 
 /** Pairs of apps and of the hooks below them. */
 const WITH_APPS =
   pair("/apps", { name: "App" }).replaceAll("schemas/Hook", "schemas/App").replaceAll("hook_id", "id") + APPS;
-const APP = (type: string) =>
+const makeApp = (type: string) =>
   `    App: { type: object, properties: { id: { type: ${type}, readOnly: true }, name: { type: string } } }\n`;
 
 it.each([
@@ -186,7 +186,7 @@ it.each([
       "name: app_id, in: path, required: true, schema: { type: string }",
       `name: app_id, in: path, required: true, schema: { type: ${type} }`,
     );
-    const send = serve(document(paths, { fields }) + APP(type));
+    const send = serve(makeDocument(paths, { fields }) + makeApp(type));
     expect((await send("GET", "/apps/9/hooks")).status).toBe(404);
     expect((await send("POST", "/apps/9/hooks", { body: { url: "u" } })).status).toBe(404);
     const { id } = (await send("POST", "/apps", { body: { name: "one" } })).body;
@@ -210,8 +210,8 @@ it.each([
 
 it("a record that a state call makes is below an outer record, with an id that its paths accept [interfaces 18]", async () => {
   const text =
-    document(WITH_APPS).replace("id: { type: string, readOnly", "id: { type: integer, readOnly") +
-    APP("integer");
+    makeDocument(WITH_APPS).replace("id: { type: string, readOnly", "id: { type: integer, readOnly") +
+    makeApp("integer");
   const sandbox = await createSandbox({ openapi: [openDocument(text, "openapi.yaml").value as object] });
   const app: object = await sandbox.state("apps" as "threads").create({ name: "one" } as object);
   expect(app).toEqual({ id: "1", name: "one" });
@@ -235,7 +235,7 @@ it("the owner of a record may have a number as its id [interfaces 18]", async ()
     "name: app_id, in: path, required: true, schema: { type: string }",
     "name: app_id, in: path, required: true, schema: { type: integer }",
   );
-  const send = serve(document(paths, { fields }) + APP("integer") + bindings);
+  const send = serve(makeDocument(paths, { fields }) + makeApp("integer") + bindings);
   expect((await send("POST", "/apps", { body: { name: "one" } })).body.id).toBe(1);
   expect((await send("POST", "/apps/1/hooks", { body: { url: "u" } })).status).toBe(201);
   expect((await send("DELETE", "/apps/1")).status).toBe(204);

@@ -257,8 +257,8 @@ it.each(["7", "9007199254740993"])(
 );
 
 it("a field that the record's schema marks readOnly is ignored in a body whose schema omits it [interfaces 18]", async () => {
-  const described = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
-  const note = described('{ $ref: "#/components/schemas/Note" }');
+  const makeContent = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
+  const note = makeContent('{ $ref: "#/components/schemas/Note" }');
   const free = `requestBody: { content: { application/json: { schema: { type: object, properties: { text: { type: string } } } }, application/merge-patch+json: { schema: { type: object } } } }`;
   const served = serveDocument(`openapi: 3.1.0
 info: { title: t, version: "1" }
@@ -284,7 +284,7 @@ paths:
     parameters: [{ name: note_id, in: path, required: true, schema: { type: string } }]
     post:
       operationId: pin
-      requestBody: { ${described("{ type: object, properties: { pinned_by: { type: string } } }")} }
+      requestBody: { ${makeContent("{ type: object, properties: { pinned_by: { type: string } } }")} }
       responses: { "200": { description: d, ${note} } }
 components:
   schemas:

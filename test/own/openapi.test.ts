@@ -16,20 +16,21 @@ afterEach(async () => {
   for (const { understudy } of open.splice(0)) await understudy.close();
 });
 
-const document = (paths: string, { version = "3.1.0", more = "" } = {}) =>
+const makeDocument = (paths: string, { version = "3.1.0", more = "" } = {}) =>
   `openapi: ${version}\ninfo: { title: t, version: "1" }\n${more}\npaths:\n${paths}`;
-const json = (schema: string) => `{ description: d, content: { application/json: { schema: ${schema} } } }`;
+const makeJson = (schema: string) =>
+  `{ description: d, content: { application/json: { schema: ${schema} } } }`;
 const get = (path: string, schema: string, more = "") =>
-  `  ${path}:\n    get: { operationId: get, ${more} responses: { "200": ${json(schema)} } }\n`;
+  `  ${path}:\n    get: { operationId: get, ${more} responses: { "200": ${makeJson(schema)} } }\n`;
 const post = (schema: string, more = "") =>
   `  /v1/things:\n    post: { operationId: post, requestBody: { required: true, content: { application/json: { schema: ${schema} } } }, ${more} responses: { "201": { description: d } } }\n`;
 
 it("a change in the history has an operation's summary as its title, else its method and path [interfaces 18]", async () => {
-  const answer = json('{ $ref: "#/components/schemas/Any" }');
+  const answer = makeJson('{ $ref: "#/components/schemas/Any" }');
   const create = (path: string, id: string, summary: string) =>
     `  ${path}:\n    post: { operationId: ${id}, ${summary} responses: { "201": ${answer} } }\n`;
   const { send, understudy } = serve(
-    document(
+    makeDocument(
       create("/v1/notes", "createNote", "summary: Create a note., ") + create("/v1/tags", "createTag", ""),
       {
         more: "components: { schemas: { Any: { type: object, properties: { id: { type: string } } } } }",
@@ -47,7 +48,7 @@ it("a change in the history has an operation's summary as its title, else its me
 
 it("a header with the name of a query parameter does not filter a list [interfaces 18]", async () => {
   const { send } = serve(
-    document(
+    makeDocument(
       `  /v1/tags:
     get:
       operationId: listTags
@@ -79,7 +80,7 @@ it("a header with the name of a query parameter does not filter a list [interfac
 it("a list is filtered by an item of a list, which may be an object or a number [interfaces 18]", async () => {
   const issue = 'content: { application/json: { schema: { $ref: "#/components/schemas/Issue" } } }';
   const { send } = serve(
-    document(
+    makeDocument(
       `  /v1/issues:
     get:
       operationId: list
@@ -107,7 +108,7 @@ it("a list is filtered by instants in any offset, by several owners, and by the 
   const tasks =
     'content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Task" } } } }';
   const { send } = serve(
-    document(
+    makeDocument(
       `  /v1/tasks:
     get:
       operationId: list
@@ -153,7 +154,7 @@ collections: { tasks: { schema: '#/components/schemas/Task', prefix: task_, belo
 
 describe("an operation without a binding", () => {
   it("answers its example and says so", async () => {
-    const { send } = serve(document(get("/v1/hello", "{ type: object, example: { a: 1 } }")));
+    const { send } = serve(makeDocument(get("/v1/hello", "{ type: object, example: { a: 1 } }")));
     const { status, headers, body } = await send("GET", "/v1/hello");
     expect([status, headers.get("x-sandbox-decision"), body]).toEqual([200, "example", { a: 1 }]);
   });
@@ -161,7 +162,7 @@ describe("an operation without a binding", () => {
   it("answers a value from the seed and says so", async () => {
     const schema =
       "{ type: object, required: [id, at], properties: { id: { type: string, format: uuid }, at: { type: string, format: date-time }, n: { type: integer, minimum: 5, maximum: 6 } } }";
-    const text = document(
+    const text = makeDocument(
       get(
         "/v1/hello/{x}",
         schema,
@@ -184,7 +185,7 @@ describe("an operation without a binding", () => {
     const headers =
       '{ Location: { schema: { type: string } }, X-Left: { required: true, schema: { type: integer, minimum: 5, maximum: 6 } }, X-Mode: { schema: { enum: [fast] } }, X-Word: { example: word }, X-Examples: { examples: { one: { value: first } } }, Link: { schema: { type: string } }, Transfer-Encoding: { example: chunked }, Content-Encoding: { example: gzip }, X-RateLimit-Limit: { schema: { type: integer } }, X-Bad: { example: "a\\nb" } }';
     const { send } = serve(
-      document(
+      makeDocument(
         `  /v1/go:\n    get: { operationId: go, responses: { "302": { description: d, headers: ${headers} } } }\n`,
       ),
     );
@@ -206,7 +207,7 @@ describe("an operation without a binding", () => {
       `responses: { "${status}": { description: d, headers: { Location: { schema: { type: string } } } } }`;
     const more = "components: { schemas: { Tag: { type: object, properties: { id: { type: string } } } } }";
     const { send } = serve(
-      document(
+      makeDocument(
         `  /v1/go:\n    get: { operationId: go, ${readLocation("302")} }\n  /v1/tags:\n    post: { operationId: make, ${readLocation("201")} }\n`,
         { more },
       ),
@@ -222,7 +223,7 @@ describe("an operation without a binding", () => {
 
   it("answers a finite value for a schema that refers to itself", async () => {
     const tree =
-      document(get("/v1/tree", '{ $ref: "#/components/schemas/Tree" }')) +
+      makeDocument(get("/v1/tree", '{ $ref: "#/components/schemas/Tree" }')) +
       'components: { schemas: { Tree: { type: object, required: [name, children], properties: { name: { type: string }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } }, parent: { $ref: "#/components/schemas/Tree" } } } } }\n';
     const { body } = await serve(tree).send("GET", "/v1/tree");
     expect(JSON.stringify(body).length).toBeLessThan(2000);
@@ -230,14 +231,16 @@ describe("an operation without a binding", () => {
   });
 
   it("has no body if the document describes none", async () => {
-    const { send } = serve(document("  /v1/x:\n    delete: { responses: { '204': { description: d } } }\n"));
+    const { send } = serve(
+      makeDocument("  /v1/x:\n    delete: { responses: { '204': { description: d } } }\n"),
+    );
     expect((await send("DELETE", "/v1/x")).status).toBe(204);
   });
 
   it("requires a credential only if the document does", async () => {
     const { send } = serve(
-      document(
-        `${get("/v1/free", "{ type: object }")}  /v1/closed:\n    get: { operationId: closed, security: [{ key: [] }], responses: { "200": ${json("{ type: object }")} } }\n`,
+      makeDocument(
+        `${get("/v1/free", "{ type: object }")}  /v1/closed:\n    get: { operationId: closed, security: [{ key: [] }], responses: { "200": ${makeJson("{ type: object }")} } }\n`,
       ),
     );
     expect((await send("GET", "/v1/free", { user: null })).status).toBe(200);
@@ -249,7 +252,7 @@ describe("an operation without a binding", () => {
 describe("a request is validated by the document", () => {
   const check = async (schema: string, body: unknown, version?: string) =>
     (
-      await serve(document(post(schema), version === undefined ? {} : { version })).send(
+      await serve(makeDocument(post(schema), version === undefined ? {} : { version })).send(
         "POST",
         "/v1/things",
         { body },
@@ -330,7 +333,7 @@ describe("a request is validated by the document", () => {
 `;
 
   it("by the schema that the discriminator selects, although both fit", async () => {
-    const { send } = serve(document(post(PETS)) + COMPONENTS);
+    const { send } = serve(makeDocument(post(PETS)) + COMPONENTS);
     expect((await send("POST", "/v1/things", { body: { kind: "cat", lives: 9 } })).status).toBe(201);
     const { status, body } = await send("POST", "/v1/things", { body: { kind: "cat" } });
     expect([status, body.error.details.field]).toEqual([422, "lives"]);
@@ -339,7 +342,7 @@ describe("a request is validated by the document", () => {
   });
 
   const query = async (parameter: string, search: string) => {
-    const { send } = serve(document(get("/v1/list", "{ type: object }", `parameters: [${parameter}],`)));
+    const { send } = serve(makeDocument(get("/v1/list", "{ type: object }", `parameters: [${parameter}],`)));
     return (await send("GET", `/v1/list?${search}`)).status;
   };
 
@@ -389,7 +392,7 @@ describe("a request is validated by the document", () => {
   });
 
   it("as a url-encoded form with nested names", async () => {
-    const text = document(`  /v1/form:
+    const text = makeDocument(`  /v1/form:
     post:
       requestBody: { required: true, content: { application/x-www-form-urlencoded: { schema: { type: object, required: [amount, items], properties: { amount: { type: integer }, items: { type: array, items: { type: object, required: [price], properties: { price: { type: integer } } } }, expand: { type: array, items: { type: string } } } } } } }
       responses: { "204": { description: d } }
@@ -405,8 +408,8 @@ describe("a request is validated by the document", () => {
 
   it("with several parameters in one part of the path", async () => {
     const { send } = serve(
-      document(
-        `${get("/v1/items/{id}:{verb}", "{ type: object, example: { a: 1 } }", "parameters: [{ name: id, in: path, required: true, schema: { type: integer } }, { name: verb, in: path, required: true, schema: { type: string } }],")}  /v1/items/{item-id}:\n    get: { operationId: one, parameters: [{ name: item-id, in: path, required: true, schema: { type: string } }], responses: { "200": ${json("{ example: { b: 2 } }")} } }\n`,
+      makeDocument(
+        `${get("/v1/items/{id}:{verb}", "{ type: object, example: { a: 1 } }", "parameters: [{ name: id, in: path, required: true, schema: { type: integer } }, { name: verb, in: path, required: true, schema: { type: string } }],")}  /v1/items/{item-id}:\n    get: { operationId: one, parameters: [{ name: item-id, in: path, required: true, schema: { type: string } }], responses: { "200": ${makeJson("{ example: { b: 2 } }")} } }\n`,
       ),
     );
     expect((await send("GET", "/v1/items/7:cancel")).body).toEqual({ a: 1 });
@@ -416,7 +419,7 @@ describe("a request is validated by the document", () => {
 
   it("under the path of the first server", async () => {
     const { send } = serve(
-      document(get("/hello", "{ example: 1 }"), {
+      makeDocument(get("/hello", "{ example: 1 }"), {
         more: "servers: [{ url: 'https://{host}/api/{v}', variables: { host: { default: a.test }, v: { default: v3 } } }]",
       }),
     );
@@ -427,8 +430,8 @@ describe("a request is validated by the document", () => {
 
 describe("a refusal", () => {
   const describeRefusal = (schema: string, key = "default") =>
-    document(
-      `  /v1/things:\n    get: { parameters: [{ name: n, in: query, required: true, schema: { type: integer } }], responses: { "200": { description: d }, ${key}: ${json(schema)} } }\n`,
+    makeDocument(
+      `  /v1/things:\n    get: { parameters: [{ name: n, in: query, required: true, schema: { type: integer } }], responses: { "200": { description: d }, ${key}: ${makeJson(schema)} } }\n`,
     );
 
   it("is valid for the document's schema for its status", async () => {
@@ -470,26 +473,26 @@ const NOTE = `components:
         created_at: { type: string, format: date-time, readOnly: true }
 `;
 const ref = '{ $ref: "#/components/schemas/Note" }';
-const NOTES = `${document(`  /v1/notes:
+const NOTES = `${makeDocument(`  /v1/notes:
     get:
       operationId: listNotes
       parameters: [{ name: done, in: query, schema: { type: boolean } }]
-      responses: { "200": ${json(`{ type: object, required: [notes, count], properties: { notes: { type: array, items: ${ref} }, count: { type: integer } } }`)} }
+      responses: { "200": ${makeJson(`{ type: object, required: [notes, count], properties: { notes: { type: array, items: ${ref} }, count: { type: integer } } }`)} }
     post:
       operationId: createNote
       requestBody: { required: true, content: { application/json: { schema: ${ref} } } }
-      responses: { "201": ${json(ref)} }
+      responses: { "201": ${makeJson(ref)} }
   /v1/notes/{id}:
     parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
-    get: { operationId: getNote, responses: { "200": ${json(ref)} } }
+    get: { operationId: getNote, responses: { "200": ${makeJson(ref)} } }
     put:
       operationId: replaceNote
       requestBody: { required: true, content: { application/json: { schema: ${ref} } } }
-      responses: { "200": ${json(ref)} }
+      responses: { "200": ${makeJson(ref)} }
     patch:
       operationId: updateNote
       requestBody: { required: true, content: { application/json: { schema: { type: object, properties: { text: { type: string }, done: { type: boolean } } } } } }
-      responses: { "200": ${json(ref)} }
+      responses: { "200": ${makeJson(ref)} }
     delete: { operationId: deleteNote, responses: { "204": { description: d } } }
 `)}${NOTE}`;
 
@@ -537,25 +540,25 @@ describe("two paths without bindings, one with an id", () => {
 describe("a binding to a collection of the reference", () => {
   const thread =
     "{ type: object, required: [id, title], properties: { id: { type: string }, title: { type: string }, owner_id: { type: string }, created_at: { type: string, format: date-time }, pinned: { type: boolean } } }";
-  const text = document(`  /v1/organizations/{organization_id}/threads:
+  const text = makeDocument(`  /v1/organizations/{organization_id}/threads:
     parameters: [{ name: organization_id, in: path, required: true, schema: { type: string } }]
     get:
       operationId: listThreads
       security: [{ key: [] }]
       parameters: [{ name: limit, in: query, schema: { type: integer, default: 2 } }, { name: offset, in: query, schema: { type: integer } }]
-      responses: { "200": ${json(`{ type: object, properties: { data: { type: array, items: ${thread} }, total: { type: integer }, has_more: { type: boolean } } }`)} }
+      responses: { "200": ${makeJson(`{ type: object, properties: { data: { type: array, items: ${thread} }, total: { type: integer }, has_more: { type: boolean } } }`)} }
     post:
       operationId: createThread
       security: [{ key: [] }]
       requestBody: { required: true, content: { application/json: { schema: { type: object, required: [title], properties: { title: { type: string } } } } } }
-      responses: { "201": ${json(thread)} }
+      responses: { "201": ${makeJson(thread)} }
   /v1/threads/{thread_id}/title:
     put:
       operationId: renameThread
       security: [{ key: [] }]
       parameters: [{ name: thread_id, in: path, required: true, schema: { type: string } }]
       requestBody: { required: true, content: { application/json: { schema: { type: object, required: [title], properties: { title: { type: string } } } } } }
-      responses: { "200": ${json(thread)} }
+      responses: { "200": ${makeJson(thread)} }
   /v1/threads/{thread_id}:
     delete: { operationId: deleteThread, responses: { "204": { description: d } } }
 `);
@@ -613,11 +616,11 @@ operations:
 it.each(["organization_id", "org_id"])(
   "a fixed answer is refused to callers from outside the organization that its path names: %s [interfaces 18]",
   async (parameter) => {
-    const text = document(`  /v1/at/{${parameter}}:
+    const text = makeDocument(`  /v1/at/{${parameter}}:
     get:
       operationId: at
       parameters: [{ name: ${parameter}, in: path, required: true, schema: { type: string } }]
-      responses: { "200": ${json("{ type: object }")} }
+      responses: { "200": ${makeJson("{ type: object }")} }
 `);
     const bindings = "openapi: ./openapi.yaml\noperations:\n  at: { answer: {}, access: member }\n";
     const { send } = serve(text, bindings);
@@ -629,14 +632,14 @@ it.each(["organization_id", "org_id"])(
 
 describe("placeholders in a fixed answer", () => {
   it("are replaced by the caller and by values of the request", async () => {
-    const text = document(`  /v1/me:
-    get: { operationId: me, security: [{ k: [] }], responses: { "200": ${json("{ type: object, required: [id, name], properties: { id: { type: string }, name: { type: string }, email: { type: string } } }")} } }
+    const text = makeDocument(`  /v1/me:
+    get: { operationId: me, security: [{ k: [] }], responses: { "200": ${makeJson("{ type: object, required: [id, name], properties: { id: { type: string }, name: { type: string }, email: { type: string } } }")} } }
   /v1/echo/{word}:
     post:
       operationId: echo
       parameters: [{ name: word, in: path, required: true, schema: { type: string } }, { name: n, in: query, schema: { type: integer } }]
       requestBody: { content: { application/json: { schema: { type: object } } } }
-      responses: { "200": ${json("{ type: object }")} }
+      responses: { "200": ${makeJson("{ type: object }")} }
 `);
     const { send } = serve(
       text,
@@ -653,11 +656,11 @@ describe("placeholders in a fixed answer", () => {
 
 it("a body in an undeclared JSON format is 415, and an unknown format accepts any bytes [interfaces 18]", async () => {
   const post = (content: string) =>
-    document(`  /v1/a:
+    makeDocument(`  /v1/a:
     post:
       operationId: a
       requestBody: { content: ${content} }
-      responses: { "200": ${json("{ type: object }")} }
+      responses: { "200": ${makeJson("{ type: object }")} }
 `);
   const bindings = 'openapi: ./openapi.yaml\noperations:\n  a: { answer: { all: "{body}" } }\n';
   const xml = { body: "<a/>", headers: { "content-type": "application/xml" } };
@@ -669,7 +672,7 @@ it("a body in an undeclared JSON format is 415, and an unknown format accepts an
 });
 
 it("keys without a value are treated as missing [interfaces 18]", async () => {
-  const text = document(`  /v1/a:
+  const text = makeDocument(`  /v1/a:
     get:
       operationId: a
       parameters: [{ name: n, in: query, schema: }]
@@ -685,7 +688,7 @@ it("keys without a value are treated as missing [interfaces 18]", async () => {
 
 describe("a document with a collection `now` whose records need a field without a schema", () => {
   const schema = "{ $ref: '#/components/schemas/Now' }";
-  const text = document(
+  const text = makeDocument(
     `${get("/v1/now", `{ type: array, items: ${schema} }`)}${get("/v1/now/{id}", schema).replace("operationId: get", "operationId: getOne")}`,
     {
       more: "components: { schemas: { Now: { type: object, required: [id, meta], properties: { id: { type: string }, meta: { type: object, required: [level] } } } } }",

@@ -6,10 +6,10 @@ import * as operations from "./notes.ts";
 let served: ServedDocument | undefined;
 afterEach(() => served?.understudy.close());
 
-const json = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
-const ref = (name: string) => `{ $ref: "#/components/schemas/${name}" }`;
+const makeJson = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
+const makeRef = (name: string) => `{ $ref: "#/components/schemas/${name}" }`;
 const answer = (schema: string, status = "200") =>
-  `responses: { "${status}": { description: d, ${json(schema)} } }`;
+  `responses: { "${status}": { description: d, ${makeJson(schema)} } }`;
 function serve(paths: string, schemas: string, more = "") {
   served = serveDocument(`openapi: 3.0.3
 info: { title: t, version: "1" }
@@ -24,10 +24,10 @@ ${schemas}`);
 it.each(["format: uuid", 'pattern: "^vol-[0-9a-f]{8}$"'])(
   "a new record has an id that its path accepts (%s) [interfaces 18]",
   async (form) => {
-    const volume = `{ type: object, properties: { volume: ${ref("Volume")} } }`;
+    const volume = `{ type: object, properties: { volume: ${makeRef("Volume")} } }`;
     const paths = `  /volumes:
-    get: { operationId: list, ${answer(`{ type: object, properties: { volumes: { type: array, items: ${ref("Volume")} } } }`)} }
-    post: { operationId: create, requestBody: { ${json("{ type: object, properties: { name: { type: string } } }")} }, ${answer(volume, "201")} }
+    get: { operationId: list, ${answer(`{ type: object, properties: { volumes: { type: array, items: ${makeRef("Volume")} } } }`)} }
+    post: { operationId: create, requestBody: { ${makeJson("{ type: object, properties: { name: { type: string } } }")} }, ${answer(volume, "201")} }
   /volumes/{volume_id}:
     parameters: [{ name: volume_id, in: path, required: true, schema: { type: string, ${form} } }]
     get: { operationId: get, ${answer(volume)} }
@@ -50,15 +50,15 @@ it.each(["format: uuid", 'pattern: "^vol-[0-9a-f]{8}$"'])(
 );
 
 it("a new record is shown where one form of the answer has it [interfaces 18]", async () => {
-  const one = `{ type: object, required: [server, links], properties: { server: ${ref("Server")}, links: { type: array, items: { type: string } } } }`;
-  const many = `{ type: object, required: [servers, links], properties: { servers: { type: array, items: ${ref("Server")} }, links: { type: array, items: { type: string } } } }`;
+  const one = `{ type: object, required: [server, links], properties: { server: ${makeRef("Server")}, links: { type: array, items: { type: string } } } }`;
+  const many = `{ type: object, required: [servers, links], properties: { servers: { type: array, items: ${makeRef("Server")} }, links: { type: array, items: { type: string } } } }`;
   const send = serve(
     `  /servers:
-    get: { operationId: list, ${answer(`{ type: object, properties: { servers: { type: array, items: ${ref("Server")} } } }`)} }
-    post: { operationId: create, requestBody: { ${json("{ type: object, properties: { name: { type: string } } }")} }, ${answer(`{ oneOf: [${one}, ${many}] }`, "202")} }
+    get: { operationId: list, ${answer(`{ type: object, properties: { servers: { type: array, items: ${makeRef("Server")} } } }`)} }
+    post: { operationId: create, requestBody: { ${makeJson("{ type: object, properties: { name: { type: string } } }")} }, ${answer(`{ oneOf: [${one}, ${many}] }`, "202")} }
   /servers/{server_id}:
     parameters: [{ name: server_id, in: path, required: true, schema: { type: integer } }]
-    get: { operationId: get, ${answer(`{ type: object, properties: { server: ${ref("Server")} } }`)} }`,
+    get: { operationId: get, ${answer(`{ type: object, properties: { server: ${makeRef("Server")} } }`)} }`,
     "    Server: { type: object, properties: { id: { type: integer, readOnly: true }, name: { type: string } } }",
   );
   const made = await send("POST", "/servers", { body: { name: "web" } });
@@ -68,22 +68,23 @@ it("a new record is shown where one form of the answer has it [interfaces 18]", 
   ]);
 });
 
-const FORM = (fields: string) =>
+const makeForm = (fields: string) =>
   `requestBody: { content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { ${fields} } } } } }`;
 const SENT_FORM = { "content-type": "application/x-www-form-urlencoded" };
 
 it("Twilio's paths with `.json`, and its names with capitals, work on the same records [interfaces 18]", async () => {
-  const parameter = (name: string) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`;
-  const body = FORM("FriendlyName: { type: string }, To: { type: string }");
+  const makeParameter = (name: string) =>
+    `{ name: ${name}, in: path, required: true, schema: { type: string } }`;
+  const body = makeForm("FriendlyName: { type: string }, To: { type: string }");
   const send = serve(
     `  /Accounts/{AccountSid}/Calls.json:
-    parameters: [${parameter("AccountSid")}]
-    get: { operationId: list, parameters: [{ name: To, in: query, schema: { type: string } }], ${answer(`{ type: object, properties: { calls: { type: array, items: ${ref("Call")} }, page_size: { type: integer } } }`)} }
-    post: { operationId: create, ${body}, responses: { "201": { description: d, headers: { Location: { schema: { type: string } } }, ${json(ref("Call"))} } } }
+    parameters: [${makeParameter("AccountSid")}]
+    get: { operationId: list, parameters: [{ name: To, in: query, schema: { type: string } }], ${answer(`{ type: object, properties: { calls: { type: array, items: ${makeRef("Call")} }, page_size: { type: integer } } }`)} }
+    post: { operationId: create, ${body}, responses: { "201": { description: d, headers: { Location: { schema: { type: string } } }, ${makeJson(makeRef("Call"))} } } }
   /Accounts/{AccountSid}/Calls/{Sid}.json:
-    parameters: [${parameter("AccountSid")}, ${parameter("Sid")}]
-    get: { operationId: get, ${answer(ref("Call"))} }
-    post: { operationId: update, ${body}, ${answer(ref("Call"))} }
+    parameters: [${makeParameter("AccountSid")}, ${makeParameter("Sid")}]
+    get: { operationId: get, ${answer(makeRef("Call"))} }
+    post: { operationId: update, ${body}, ${answer(makeRef("Call"))} }
     delete: { operationId: remove, responses: { "204": { description: d } } }`,
     "    Call: { type: object, properties: { sid: { type: string, nullable: true }, account_sid: { type: string }, friendly_name: { type: string }, to: { type: string } } }",
   );
@@ -107,19 +108,19 @@ it("Twilio's paths with `.json`, and its names with capitals, work on the same r
 });
 
 it("a Stripe customer is created, changed by POST, listed by cursor and deleted [interfaces 18]", async () => {
-  const customer = `${FORM("email: { type: string }, name: { type: string }, metadata: { anyOf: [{ type: object, additionalProperties: { type: string } }, { type: string, enum: [''] }] }, expand: { type: array, items: { type: string } }, address: { type: object, properties: { city: { type: string } } }")}`;
+  const customer = `${makeForm("email: { type: string }, name: { type: string }, metadata: { anyOf: [{ type: object, additionalProperties: { type: string } }, { type: string, enum: [''] }] }, expand: { type: array, items: { type: string } }, address: { type: object, properties: { city: { type: string } } }")}`;
   const page =
     "{ name: limit, in: query, schema: { type: integer } }, { name: starting_after, in: query, schema: { type: string } }, { name: email, in: query, schema: { type: string } }";
   const send = serve(
     `  /v1/customers:
-    get: { operationId: GetCustomers, parameters: [${page}], ${answer(`{ type: object, required: [data, has_more, object, url], properties: { data: { type: array, items: ${ref("customer")} }, has_more: { type: boolean }, object: { type: string, enum: [list] }, url: { type: string, maxLength: 5000, pattern: "^/v1/customers" } } }`)} }
-    post: { operationId: PostCustomers, ${customer}, ${answer(ref("customer"))} }
+    get: { operationId: GetCustomers, parameters: [${page}], ${answer(`{ type: object, required: [data, has_more, object, url], properties: { data: { type: array, items: ${makeRef("customer")} }, has_more: { type: boolean }, object: { type: string, enum: [list] }, url: { type: string, maxLength: 5000, pattern: "^/v1/customers" } } }`)} }
+    post: { operationId: PostCustomers, ${customer}, ${answer(makeRef("customer"))} }
   /v1/customers/{customer}:
     parameters: [{ name: customer, in: path, required: true, schema: { type: string, maxLength: 5000 } }]
-    get: { operationId: GetCustomersCustomer, ${answer(`{ anyOf: [${ref("customer")}, ${ref("deleted_customer")}] }`)} }
-    post: { operationId: PostCustomersCustomer, ${customer}, ${answer(ref("customer"))} }
-    delete: { operationId: DeleteCustomersCustomer, ${answer(ref("deleted_customer"))} }`,
-    `    customer: { type: object, required: [created, id, livemode, object], properties: { address: { anyOf: [${ref("address")}], nullable: true }, created: { type: integer, format: unix-time }, email: { type: string, nullable: true, maxLength: 512 }, id: { type: string, maxLength: 5000 }, livemode: { type: boolean }, metadata: { type: object, additionalProperties: { type: string } }, name: { type: string }, object: { type: string, enum: [customer] } } }
+    get: { operationId: GetCustomersCustomer, ${answer(`{ anyOf: [${makeRef("customer")}, ${makeRef("deleted_customer")}] }`)} }
+    post: { operationId: PostCustomersCustomer, ${customer}, ${answer(makeRef("customer"))} }
+    delete: { operationId: DeleteCustomersCustomer, ${answer(makeRef("deleted_customer"))} }`,
+    `    customer: { type: object, required: [created, id, livemode, object], properties: { address: { anyOf: [${makeRef("address")}], nullable: true }, created: { type: integer, format: unix-time }, email: { type: string, nullable: true, maxLength: 512 }, id: { type: string, maxLength: 5000 }, livemode: { type: boolean }, metadata: { type: object, additionalProperties: { type: string } }, name: { type: string }, object: { type: string, enum: [customer] } } }
     deleted_customer: { type: object, required: [deleted, id, object], properties: { deleted: { type: boolean, enum: [true] }, id: { type: string }, object: { type: string, enum: [customer] } } }
     address: { type: object, properties: { city: { type: string, nullable: true } } }`,
   );
@@ -160,13 +161,13 @@ it("a list of compact records, as Asana's, has the fields that it describes [int
   const wrap = (schema: string) => `{ type: object, properties: { data: ${schema} } }`;
   const send = serve(
     `  /tasks:
-    get: { operationId: list, ${answer(wrap(`{ type: array, items: ${ref("TaskCompact")} }`))} }
-    post: { operationId: create, requestBody: { ${json(wrap(ref("Task")))} }, ${answer(wrap(ref("Task")), "201")} }
+    get: { operationId: list, ${answer(wrap(`{ type: array, items: ${makeRef("TaskCompact")} }`))} }
+    post: { operationId: create, requestBody: { ${makeJson(wrap(makeRef("Task")))} }, ${answer(wrap(makeRef("Task")), "201")} }
   /tasks/{task_gid}:
     parameters: [{ name: task_gid, in: path, required: true, schema: { type: string } }]
-    get: { operationId: get, ${answer(wrap(ref("Task")))} }`,
+    get: { operationId: get, ${answer(wrap(makeRef("Task")))} }`,
     `    TaskCompact: { type: object, properties: { gid: { type: string, readOnly: true }, name: { type: string } } }
-    Task: { allOf: [${ref("TaskCompact")}, { type: object, properties: { notes: { type: string } } }] }`,
+    Task: { allOf: [${makeRef("TaskCompact")}, { type: object, properties: { notes: { type: string } } }] }`,
   );
   const { data } = (await send("POST", "/tasks", { body: { data: { name: "Buy", notes: "milk" } } })).body;
   expect((await send("GET", `/tasks/${data.gid}`)).body).toEqual({

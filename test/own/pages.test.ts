@@ -430,7 +430,7 @@ components:
 );
 
 describe("a list without bindings", () => {
-  const string = (name: string, more = "") => query(name, `type: string${more}`);
+  const makeTextParameter = (name: string, more = "") => query(name, `type: string${more}`);
   const serve = async (parameters: string[]) => {
     await served.understudy.close();
     const task = 'content: { application/json: { schema: { $ref: "#/components/schemas/Task" } } }';
@@ -456,7 +456,7 @@ components:
   };
 
   it.each(["search", "q"])("is searched by %s, for each word in any text [interfaces 18]", async (name) => {
-    const list = await serve([string(name)]);
+    const list = await serve([makeTextParameter(name)]);
     expect(await list(`${name}=MILK`)).toEqual([3, 1]);
     expect(await list(`${name}=milk%20ben%200`)).toEqual([1]);
     expect(await list(`${name}=x7`)).toEqual([]);
@@ -477,15 +477,15 @@ components:
     ["sort", "sort=id:descend", all],
     ["ordering", "", all],
   ])("is sorted by %s: %s [interfaces 18]", async (name, search, ids) => {
-    const list = await serve([string(name)]);
+    const list = await serve([makeTextParameter(name)]);
     const found = await list(search);
     if (search.startsWith("sort=title")) expect(found.slice(6)).toEqual(ids.slice(6));
     else expect(found).toEqual(ids);
   });
 
   it("is sorted in the direction of another parameter, and has each record on one page [interfaces 18]", async () => {
-    const direction = string("direction", ", enum: [asc, desc], default: asc");
-    const list = await serve([string("sort"), direction, ...CURSOR]);
+    const direction = makeTextParameter("direction", ", enum: [asc, desc], default: asc");
+    const list = await serve([makeTextParameter("sort"), direction, ...CURSOR]);
     expect(await list("sort=id&limit=3")).toEqual([1, 2, 3]);
     expect(await list("sort=id&direction=desc&limit=3")).toEqual([10, 9, 8]);
     expect(await list("sort=id&limit=3&cursor=3")).toEqual([4, 5, 6]);

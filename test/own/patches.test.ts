@@ -5,22 +5,22 @@ let served: ServedDocument;
 afterEach(() => served.understudy.close());
 
 const BOOK = '{ $ref: "#/components/schemas/Book" }';
-const content = (types: string[], schema: string) =>
+const makeContent = (types: string[], schema: string) =>
   `content: { ${types.map((type) => `${type}: { schema: ${schema} }`).join(", ")} }`;
 const answer = (status: string) =>
-  `responses: { "${status}": { description: d, ${content(["application/json"], BOOK)} } }`;
+  `responses: { "${status}": { description: d, ${makeContent(["application/json"], BOOK)} } }`;
 const PATCH = "application/json-patch+json";
 const MERGE = "application/merge-patch+json";
 const DOCUMENT = `openapi: 3.1.0
 info: { title: t, version: "1" }
 paths:
   /books:
-    get: { operationId: list, responses: { "200": { description: d, ${content(["application/json"], `{ type: array, items: ${BOOK} }`)} } } }
-    post: { operationId: add, requestBody: { required: true, ${content(["application/json"], "{ type: object }")} }, ${answer("201")} }
+    get: { operationId: list, responses: { "200": { description: d, ${makeContent(["application/json"], `{ type: array, items: ${BOOK} }`)} } } }
+    post: { operationId: add, requestBody: { required: true, ${makeContent(["application/json"], "{ type: object }")} }, ${answer("201")} }
   /books/{id}:
     parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
     get: { operationId: get, ${answer("200")} }
-    put: { operationId: put, requestBody: { ${content(["application/json"], "{ type: object }")} }, ${answer("200")} }
+    put: { operationId: put, requestBody: { ${makeContent(["application/json"], "{ type: object }")} }, ${answer("200")} }
     patch:
       operationId: change
       requestBody:
@@ -30,7 +30,7 @@ paths:
       ${answer("200")}
   /books/{id}/steps:
     parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
-    patch: { operationId: step, requestBody: { ${content([PATCH], "{ type: array }")} }, ${answer("200")} }
+    patch: { operationId: step, requestBody: { ${makeContent([PATCH], "{ type: array }")} }, ${answer("200")} }
 x-understudy:
   collections: { books: { schema: "#/components/schemas/Book" } }
   operations:

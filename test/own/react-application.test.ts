@@ -69,7 +69,7 @@ async function open(): Promise<void> {
   page = await chromium().newPage();
   await page.goto(`${address}?${search}`);
 }
-const thread = (title: string) => page.getByRole("list", { name: "Threads" }).getByText(title);
+const findThread = (title: string) => page.getByRole("list", { name: "Threads" }).getByText(title);
 const write = async (label: string, text: string, verb: string) => {
   await page.getByLabel(label).fill(text);
   await page.getByRole("button", { name: verb }).click();
@@ -84,7 +84,7 @@ async function passSuite(recover: (step: Step) => Promise<void> = async () => {}
   await see(page.getByRole("heading", { name: "Threads of Dan" })).toBeVisible();
   await write("New thread", "Plans", "Begin");
   await recover("begin");
-  await see(thread("Plans")).toHaveCount(1);
+  await see(findThread("Plans")).toHaveCount(1);
   await write("Message", "Hello", "Send");
   await recover("send");
   await see(page.getByRole("region", { name: "Plans" }).getByRole("listitem")).toHaveText(["Hello"]);
@@ -135,7 +135,7 @@ describe("a React application with user-defined operations", () => {
     await sandbox.history.rewind(posted.id, "before");
     expect((await sandbox.state("messages").list({ content: "Hello" })).total).toBe(0);
     await page.reload();
-    await thread("Plans").click();
+    await findThread("Plans").click();
     await see(page.getByRole("region", { name: "Plans" })).toBeVisible();
     await see(page.getByRole("region", { name: "Plans" }).getByRole("listitem")).toHaveCount(0);
     await write("Message", "Again", "Send");

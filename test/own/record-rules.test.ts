@@ -1,14 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
 
-const json = (schema: object) => ({ content: { "application/json": { schema } } });
+const makeJson = (schema: object) => ({ content: { "application/json": { schema } } });
 const one = { $ref: "#/components/schemas/Item" };
 const Text = { type: "string" };
-const document = (rule: object) => ({
+const makeDocument = (rule: object) => ({
   openapi: "3.1.0",
   info: { title: "Stock", version: "1" },
   paths: {
-    "/stock/{id}": { get: { operationId: "get", responses: { 200: { description: "d", ...json(one) } } } },
+    "/stock/{id}": {
+      get: { operationId: "get", responses: { 200: { description: "d", ...makeJson(one) } } },
+    },
   },
   components: {
     schemas: {
@@ -53,7 +55,7 @@ const RULES: [name: string, rule: object, fits: object, unfit: object][] = [
 
 describe.each(RULES)("a record that violates %s", (_, rule, fits, unfit) => {
   it("is refused in state calls, and a valid one is not [interfaces 18]", async () => {
-    const sandbox = await createSandbox({ openapi: [document(rule)] });
+    const sandbox = await createSandbox({ openapi: [makeDocument(rule)] });
     const stock = sandbox.state("stock" as "threads");
     const { id } = await stock.create(fits as never);
     await expect(stock.create(unfit as never)).rejects.toThrow("body must");
@@ -67,12 +69,12 @@ describe.each(RULES)("a record that violates %s", (_, rule, fits, unfit) => {
   });
 
   it("is refused in a request that would create it, and a valid one is not [interfaces 18]", async () => {
-    const described = document(rule);
+    const described = makeDocument(rule);
     const fields = { type: "object", properties: { url: Text, text: Text, size: Text } };
     const post = {
       operationId: "make",
-      requestBody: json(fields),
-      responses: { 201: { description: "d", ...json(one) } },
+      requestBody: makeJson(fields),
+      responses: { 201: { description: "d", ...makeJson(one) } },
     };
     Object.assign(described.paths, { "/stock": { post } });
     Object.assign(described["x-understudy"].operations, { make: { create: "stock" } });
@@ -90,7 +92,7 @@ describe.each(RULES)("a record that violates %s", (_, rule, fits, unfit) => {
   it("is refused in a fixture with its place, and a valid one is not [interfaces 18]", async () => {
     const create = (fields: object) => {
       const fixture: object = { extends: "reference", stock: [{ id: "item_a", ...fields }] };
-      return createSandbox({ openapi: [document(rule)], fixture });
+      return createSandbox({ openapi: [makeDocument(rule)], fixture });
     };
     await (await create(fits)).close();
     await expect(create(unfit)).rejects.toThrow("the record must");
@@ -111,7 +113,7 @@ const NEEDS: [name: string, rule: object, given: object, all: object][] = [
 
 it.each(NEEDS)("fields that %s requires are invented [interfaces 18]", async (_, rule, given, all) => {
   const fixture: object = { extends: "reference", stock: [{ id: "item_a", ...given }] };
-  const sandbox = await createSandbox({ openapi: [document(rule)], fixture });
+  const sandbox = await createSandbox({ openapi: [makeDocument(rule)], fixture });
   const stock = sandbox.state("stock" as "threads");
   expect(await stock.create(given as never)).toMatchObject(all);
   const answer = await sandbox.fetch("/stock/item_a");
@@ -121,13 +123,13 @@ it.each(NEEDS)("fields that %s requires are invented [interfaces 18]", async (_,
 
 it("a request that makes a record break oneOf is refused, and the record stays [interfaces 18]", async () => {
   const rule = { oneOf: [{ required: ["url"] }, { required: ["text"] }] };
-  const described = document(rule);
+  const described = makeDocument(rule);
   const changes = { type: "object", properties: { text: Text } };
   Object.assign(described.paths["/stock/{id}"], {
     patch: {
       operationId: "change",
-      requestBody: json(changes),
-      responses: { 200: { description: "d", ...json(one) } },
+      requestBody: makeJson(changes),
+      responses: { 200: { description: "d", ...makeJson(one) } },
     },
   });
   Object.assign(described["x-understudy"].operations, { change: { update: "stock" } });

@@ -14,17 +14,17 @@ import * as operations from "./notes.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const tag = { $ref: "#/components/schemas/Tag" };
-const json = (schema: object) => ({ description: "", content: { "application/json": { schema } } });
+const makeJson = (schema: object) => ({ description: "", content: { "application/json": { schema } } });
 const TAGS = {
   openapi: "3.1.0",
   info: { title: "Tags", version: "1" },
   paths: {
     "/v1/tags": {
-      get: { operationId: "listTags", responses: { 200: json({ type: "array", items: tag }) } },
+      get: { operationId: "listTags", responses: { 200: makeJson({ type: "array", items: tag }) } },
       post: {
         operationId: "createTag",
         requestBody: { required: true, content: { "application/json": { schema: tag } } },
-        responses: { 201: json(tag) },
+        responses: { 201: makeJson(tag) },
       },
     },
   },

@@ -20,7 +20,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
   afterEach(() => served.understudy.close());
   const send = (method: string, path: string, options?: SendOptions): Promise<Received> =>
     served.send(method, path, options);
-  const world = () => served.understudy.sandboxes.get("default")!.world.root;
+  const getWorld = () => served.understudy.sandboxes.get("default")!.world.root;
 
   it("show the caller and the caller's organization [interfaces 18]", async () => {
     served = await serve();
@@ -83,13 +83,13 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
 
   it("refuse a thread without a title, and change nothing [interfaces 18]", async () => {
     served = await serve();
-    const { tables } = world();
+    const { tables } = getWorld();
     for (const body of [{}, { title: "" }, { title: 7 }])
       expect(await send("POST", "/v1/threads", { body })).toMatchObject({
         status: 422,
         body: { error: { code: "INVALID_INPUT", details: { field: "title" } } },
       });
-    expect(world().tables).toBe(tables);
+    expect(getWorld().tables).toBe(tables);
   });
 
   it("post messages to a thread and list them in their order [interfaces 18]", async () => {

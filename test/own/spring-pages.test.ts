@@ -6,7 +6,7 @@ afterEach(async () => {
   for (const { understudy } of open.splice(0)) await understudy.close();
 });
 
-const content = (schema: string) =>
+const makeContent = (schema: string) =>
   `content: { "*/*": { schema: { $ref: "#/components/schemas/${schema}" } } }`;
 const SORT_OBJECT = '{ $ref: "#/components/schemas/Sort" }';
 
@@ -16,10 +16,10 @@ async function serveOwners({ parameters, sort = SORT_OBJECT }: { parameters: str
 info: { title: t, version: "1" }
 paths:
   /owners:
-    get: { parameters: [${parameters}], responses: { "200": { description: OK, ${content("PageOwner")} } } }
-    post: { requestBody: { required: true, ${content("Owner")} }, responses: { "200": { description: OK, ${content("Owner")} } } }
+    get: { parameters: [${parameters}], responses: { "200": { description: OK, ${makeContent("PageOwner")} } } }
+    post: { requestBody: { required: true, ${makeContent("Owner")} }, responses: { "200": { description: OK, ${makeContent("Owner")} } } }
   /owners/{id}:
-    get: { parameters: [{ name: id, in: path, required: true, schema: { type: integer } }], responses: { "200": { description: OK, ${content("Owner")} } } }
+    get: { parameters: [{ name: id, in: path, required: true, schema: { type: integer } }], responses: { "200": { description: OK, ${makeContent("Owner")} } } }
 components:
   schemas:
     Owner: { type: object, properties: { id: { type: integer, readOnly: true }, name: { type: string } } }

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createUnderstudy } from "../../src/client/create-understudy.ts";
 import { createSandbox } from "../../src/client/engine.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { createTempFolder, removeTempFolders, runCommand, startServer } from "../support/run-understudy.ts";
 
 afterAll(removeTempFolders);
 
-const tags = (field: string) => `openapi: 3.1.0
+const makeTagsDocument = (field: string) => `openapi: 3.1.0
 paths:
   /v1/tags:
     get:
@@ -33,7 +33,7 @@ operations:
 function writeFiles(): { folder: string; document: string; bindings: string } {
   const folder = createTempFolder();
   const [document, bindings] = [join(folder, "tags.yaml"), join(folder, "bindings.yaml")];
-  writeFileSync(document, tags("data"));
+  writeFileSync(document, makeTagsDocument("data"));
   writeFileSync(bindings, BINDINGS);
   return { folder, document, bindings };
 }
@@ -53,19 +53,22 @@ it("a document is served by its bindings, keeps its records in edits, and an inv
     expect(await list()).toEqual({ data: [tag] });
     expect(server.output().stdout).toMatch(/\n {2}Own {6}2 operations of \S*bindings\.yaml\n/);
 
-    writeFileSync(document, tags("items"));
-    await eventually(async () => expect(await list()).toEqual({ items: [tag] }));
+    writeFileSync(document, makeTagsDocument("items"));
+    await waitUntilPasses(async () => expect(await list()).toEqual({ items: [tag] }));
 
-    writeFileSync(document, tags("results").replace("components:\n  schemas:", "components:\n  shemas:"));
-    await eventually(() =>
+    writeFileSync(
+      document,
+      makeTagsDocument("results").replace("components:\n  schemas:", "components:\n  shemas:"),
+    );
+    await waitUntilPasses(() =>
       expect(server.output().stderr).toMatch(
         /bindings\.yaml:\d+:\d+: \S*tags\.yaml has no schema #\/components\/schemas\/Tag/,
       ),
     );
     expect(await list()).toEqual({ items: [tag] });
 
-    writeFileSync(document, tags("results"));
-    await eventually(async () => expect(await list()).toEqual({ results: [tag] }));
+    writeFileSync(document, makeTagsDocument("results"));
+    await waitUntilPasses(async () => expect(await list()).toEqual({ results: [tag] }));
   } finally {
     await server.stop();
   }
@@ -165,7 +168,7 @@ it("the library takes files and objects, with a server and without [interfaces 8
     expect(await (await fetch(`${understudy.url}/v1/tags`)).json()).toEqual({ data: [] });
     expect(await (await sandbox.fetch("/v1/hello")).json()).toBe("hi");
     const { total, collections } = await sandbox.operations.replace(
-      tags("data"),
+      makeTagsDocument("data"),
       BINDINGS.replace("openapi: ./tags.yaml\n", ""),
     );
     expect([total, collections]).toEqual([3, ["tags"]]);

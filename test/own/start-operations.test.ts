@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import {
   createTempFolder,
   type RunningServer,
@@ -60,20 +60,20 @@ it("a folder of declarations is served, and keeps its records in edits [interfac
     expect((await send(server, "POST", {})).status).toBe(422);
 
     writeFileSync(join(folder, "list.mts"), list("({ notes: world.notes.page(), total: world.notes.size })"));
-    await eventually(async () => {
+    await waitUntilPasses(async () => {
       expect((await send(server, "GET")).body).toEqual({ notes: [made.body], total: 1 });
     });
     expect(server.output().stderr).toContain("the operations were edited and reloaded");
 
     writeFileSync(join(folder, "list.mts"), list("({ notes: world.notes.page(),, })"));
-    await eventually(() => {
+    await waitUntilPasses(() => {
       expect(server.output().stderr).toMatch(/list\.mts:12:\d+: Unexpected token/);
     });
     expect((await send(server, "GET")).body).toEqual({ notes: [made.body], total: 1 });
 
     writeFileSync(join(folder, "notes.ts"), NOTES.replace("string({ min: 1 })", "string({ min: 3 })"));
     writeFileSync(join(folder, "list.mts"), list("({ data: world.notes.page() })"));
-    await eventually(async () => {
+    await waitUntilPasses(async () => {
       expect((await send(server, "GET")).body).toEqual({ data: [made.body] });
     });
     expect((await send(server, "POST", { text: "ab" })).status).toBe(422);
@@ -95,7 +95,7 @@ it("an error of a handler outside its request does not stop the server [interfac
   const server = await startServer(["--operations", file]);
   try {
     expect((await send(server, "GET")).body).toEqual({ fine: true });
-    await eventually(() => {
+    await waitUntilPasses(() => {
       const { stderr } = server.output();
       expect(stderr).toContain(
         "an error outside the handlers of --operations: Error: a rejection left behind",
@@ -119,7 +119,7 @@ it("an error of a handler is printed in one line, with its place [interfaces 18]
   try {
     expect((await send(server, "GET")).status).toBe(500);
     const place = /notes\.wrong threw Error: my mistake \([^)]*wrong\.ts:2:\d+\)/;
-    await eventually(() => expect(server.output().stderr).toMatch(place));
+    await waitUntilPasses(() => expect(server.output().stderr).toMatch(place));
     const { stderr } = server.output();
     expect(stderr.trim().split("\n")).toHaveLength(1);
     expect(stderr).not.toContain("\\n    at ");

@@ -24,7 +24,7 @@ const boxes = defineCollection({
   name: "boxes",
   fields: { label: string(), weight: nullable(number()), due: nullable(instant()) },
 });
-const operation = (more: object) =>
+const defineTestOperation = (more: object) =>
   defineOperation({ id: "boxes.try", method: "GET", path: "/v1/try", access: "public", ...more } as never);
 
 let sandbox: LocalSandbox | undefined;
@@ -35,7 +35,7 @@ afterEach(async () => {
 const ask = async (more: object, path = "/v1/try") => {
   sandbox = await createSandbox({
     ...{ seed: 7, clock: { mode: "frozen" } },
-    operations: [boxes, operation({ uses: { boxes }, ...more })],
+    operations: [boxes, defineTestOperation({ uses: { boxes }, ...more })],
     fixture: {
       extends: "reference",
       boxes: [
@@ -100,7 +100,10 @@ it.each<[string, object, (value: never) => boolean]>([
   ["an id without a reference", id("pal_"), (value: string) => value.startsWith("pal_")],
 ])("a new record without this field gets a valid value: %s [interfaces 18]", async (_, field, fits) => {
   const crates = defineCollection({ name: "crates", fields: { value: field as never } });
-  sandbox = await createSandbox({ seed: 7, operations: [crates, operation({ handle: () => ({}) })] });
+  sandbox = await createSandbox({
+    seed: 7,
+    operations: [crates, defineTestOperation({ handle: () => ({}) })],
+  });
   const created: object[] = [];
   for (let i = 0; i < 5; i++) created.push(await sandbox.state("crates" as never).create({} as never));
   expect((created as { value: never }[]).filter(({ value }) => fits(value))).toHaveLength(5);
@@ -193,27 +196,39 @@ it.each<[string, object, string]>([
 
 const fine = { handle: () => ({}) };
 it.each<[string, object[], string]>([
-  ["an impossible status", [operation({ ...fine, status: 99 })], "has the status 99; that of a success"],
-  ["a status in words", [operation({ ...fine, status: "created" })], 'has the status "created"; that of'],
-  ["the status of a failure", [operation({ ...fine, status: 404 })], "has the status 404; that of a success"],
+  [
+    "an impossible status",
+    [defineTestOperation({ ...fine, status: 99 })],
+    "has the status 99; that of a success",
+  ],
+  [
+    "a status in words",
+    [defineTestOperation({ ...fine, status: "created" })],
+    'has the status "created"; that of',
+  ],
+  [
+    "the status of a failure",
+    [defineTestOperation({ ...fine, status: 404 })],
+    "has the status 404; that of a success",
+  ],
   [
     "a response that its status cannot carry",
-    [operation({ ...fine, status: 204, response: { a: string() } })],
+    [defineTestOperation({ ...fine, status: 204, response: { a: string() } })],
     "has a response, and the status 204, which has no body",
   ],
   [
     "one parameter twice in its path",
-    [operation({ ...fine, path: "/v1/{a}/{a}" })],
+    [defineTestOperation({ ...fine, path: "/v1/{a}/{a}" })],
     "has the parameter a twice in its path",
   ],
   [
     "a misspelt key",
-    [operation({ ...fine, acess: "public" })],
+    [defineTestOperation({ ...fine, acess: "public" })],
     "the operation boxes.try has the unknown key acess (did you mean access?)",
   ],
   [
     "an invented key",
-    [operation({ ...fine, whatever: 1 })],
+    [defineTestOperation({ ...fine, whatever: 1 })],
     "has the unknown key whatever; there are id, method",
   ],
   [
@@ -233,12 +248,12 @@ it.each<[string, object[], string]>([
   ],
   [
     "an object in its query",
-    [operation({ ...fine, query: { filter: object({ a: string() }) } })],
+    [defineTestOperation({ ...fine, query: { filter: object({ a: string() }) } })],
     "filter has objects or lists in it, which its place in the URL cannot carry",
   ],
   [
     "a list in its path",
-    [operation({ ...fine, path: "/v1/{a}", params: { a: array(string()) } })],
+    [defineTestOperation({ ...fine, path: "/v1/{a}", params: { a: array(string()) } })],
     "a is a list, which its place in the URL cannot carry",
   ],
 ])("a declaration with %s is refused with a sentence [interfaces 18]", async (_, operations, sentence) => {

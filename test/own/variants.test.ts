@@ -7,18 +7,18 @@ afterEach(async () => {
   for (const { understudy } of open.splice(0)) await understudy.close();
 });
 
-const content = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
+const makeContent = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
 const PET = '{ $ref: "#/components/schemas/Pet" }';
 const describePets = (key: string) => `openapi: 3.1.0
 info: { title: t, version: "1" }
 paths:
   /pets:
-    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${PET} }`)} } } }
-    post: { operationId: add, requestBody: { required: true, ${content(PET)} }, responses: { "201": { description: d, ${content(PET)} } } }
+    get: { operationId: list, responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${PET} }`)} } } }
+    post: { operationId: add, requestBody: { required: true, ${makeContent(PET)} }, responses: { "201": { description: d, ${makeContent(PET)} } } }
   /pets/{petId}:
     parameters: [{ name: petId, in: path, required: true, schema: { type: integer } }]
-    get: { operationId: get, responses: { "200": { description: d, ${content(PET)} } } }
-    patch: { operationId: change, requestBody: { ${content("{ type: object, properties: { lives: { type: integer } } }")} }, responses: { "200": { description: d, ${content(PET)} } } }
+    get: { operationId: get, responses: { "200": { description: d, ${makeContent(PET)} } } }
+    patch: { operationId: change, requestBody: { ${makeContent("{ type: object, properties: { lives: { type: integer } } }")} }, responses: { "200": { description: d, ${makeContent(PET)} } } }
 components:
   schemas:
     Pet:
@@ -51,7 +51,7 @@ it("a generated value of a recursive schema that can end is valid [interfaces 18
   const served = serveDocument(`openapi: 3.1.0
 info: { title: t, version: "1" }
 paths:
-  /expression: { get: { operationId: get, responses: { "200": { description: d, ${content('{ $ref: "#/components/schemas/Expression" }')} } } } }
+  /expression: { get: { operationId: get, responses: { "200": { description: d, ${makeContent('{ $ref: "#/components/schemas/Expression" }')} } } } }
 components: { schemas: { Expression: ${expression} } }
 `);
   open.push(served);
@@ -69,10 +69,10 @@ it.each([
 info: { title: t, version: "1" }
 paths:
   /notes:
-    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${note} }`)} } } }
-    post: { operationId: add, requestBody: { required: true, ${content(note)} }, responses: { "201": { description: d, ${content(note)} } } }
+    get: { operationId: list, responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${note} }`)} } } }
+    post: { operationId: add, requestBody: { required: true, ${makeContent(note)} }, responses: { "201": { description: d, ${makeContent(note)} } } }
   /notes/{id}:
-    get: { operationId: get, parameters: [{ name: id, in: path, required: true, schema: { type: string } }], responses: { "200": { description: d, ${content(note)} } } }
+    get: { operationId: get, parameters: [{ name: id, in: path, required: true, schema: { type: string } }], responses: { "200": { description: d, ${makeContent(note)} } } }
 components: { schemas: { Note: { type: object, required: [id, created_at], properties: { id: ${id}, n: { type: integer }, created_at: { type: string, format: date-time, readOnly: true } } } } }
 `);
   open.push(served);
@@ -86,7 +86,7 @@ it("a refusal names the only value that a field may have [G08]", async () => {
   const kind = "{ type: object, properties: { kind: { const: note } } }";
   const served = serveDocument(`openapi: 3.1.0
 info: { title: t, version: "1" }
-paths: { /notes: { post: { operationId: add, requestBody: { ${content(kind)} }, responses: { "204": { description: d } } } } }
+paths: { /notes: { post: { operationId: add, requestBody: { ${makeContent(kind)} }, responses: { "204": { description: d } } } } }
 `);
   open.push(served);
   const { status, body } = await served.send("POST", "/notes", { body: { kind: "memo" } });
@@ -99,10 +99,10 @@ it("a property may have a name that every JavaScript object has [interfaces 18]"
   const served = serveDocument(`openapi: 3.1.0
 info: { title: t, version: "1" }
 paths:
-  /one: { get: { operationId: one, responses: { "200": { description: d, ${content(item)} } } } }
+  /one: { get: { operationId: one, responses: { "200": { description: d, ${makeContent(item)} } } } }
   /things:
-    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${item} }`)} } } }
-    post: { operationId: add, requestBody: { ${content("{ type: object }")} }, responses: { "201": { description: d, ${content(item)} } } }
+    get: { operationId: list, responses: { "200": { description: d, ${makeContent(`{ type: array, items: ${item} }`)} } } }
+    post: { operationId: add, requestBody: { ${makeContent("{ type: object }")} }, responses: { "201": { description: d, ${makeContent(item)} } } }
 `);
   open.push(served);
   const types = { id: expect.any(Number), constructor: expect.any(Number), toString: expect.any(String) };

@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 afterAll(removeTempFolders);
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => void (await Promise.all(open.splice(0).map((one) => one.close()))));
-const closing = <T extends { close(): Promise<void> }>(one: T): T => {
+const closeLater = <T extends { close(): Promise<void> }>(one: T): T => {
   open.push(one);
   return one;
 };
@@ -53,7 +53,7 @@ const KEY = "ak_adaOwnerAcme000000000000000000000000000";
 
 /** Serves the issue tracker with objects of each kind, in place of the real service. */
 async function startTracker(): Promise<LocalUnderstudy> {
-  const understudy = closing(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
+  const understudy = closeLater(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
   const post = async (path: string, body: unknown) => {
     const isForm = body instanceof FormData;
     const answer = await fetch(`${understudy.url}/v2${path}`, {
@@ -82,7 +82,7 @@ describe("verify of own operations on a running service", () => {
     const understudy = await startTracker();
     const sandbox = await understudy.open("default");
     await sandbox.snapshots.save("before");
-    const between = closing(await startProxy(understudy.url, (_asked, answer) => answer));
+    const between = closeLater(await startProxy(understudy.url, (_asked, answer) => answer));
     const contract = await readContract(TRACKER);
     const { report, passed, failed, differs, unseen } = await run(contract, between.url);
     expect({ failed, differs, unseen }).toEqual({ failed: [], differs: [], unseen: [] });
@@ -117,7 +117,7 @@ describe("verify of own operations on a running service", () => {
         readExample("issue-tracker/openapi.yaml").replace("paths:\n", dropping),
       );
       const { url } = await startTracker();
-      const between = closing(await startProxy(url, (_asked, answer) => answer));
+      const between = closeLater(await startProxy(url, (_asked, answer) => answer));
       const { report } = await run(await readContract(DELETING), between.url, { write: writes });
       const check = report.checks.find(({ id }) => id === "dropIssue/answer");
       expect([check?.outcome, JSON.stringify(check)]).toEqual([
@@ -138,7 +138,7 @@ describe("verify of own operations on a running service", () => {
   });
 
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every operation
-  const json = (change: (body: any) => unknown) => (answer: ProxiedResponse) => ({
+  const makeJson = (change: (body: any) => unknown) => (answer: ProxiedResponse) => ({
     ...answer,
     body: JSON.stringify(change(JSON.parse(answer.body))),
   });
@@ -154,14 +154,14 @@ describe("verify of own operations on a running service", () => {
       "getProject/answer",
       'has no "name"',
       ({ path }, { status }) => /projects\/prj_\w+$/.test(path) && status === 200,
-      json(({ name: _, ...body }) => body),
+      makeJson(({ name: _, ...body }) => body),
     ],
     [
       "a value of another type in a list",
       "listIssues/answer",
       "/data/0/priority",
       ({ path }, { status }) => /issues(\?|$)/.test(path) && status === 200,
-      json(({ data, ...body }) => ({
+      makeJson(({ data, ...body }) => ({
         ...body,
         data: data.map((one: object) => ({ ...one, priority: "3" })),
       })),
@@ -192,14 +192,14 @@ describe("verify of own operations on a running service", () => {
       "getIssue/answer",
       'answers id "iss_other"',
       ({ path }, { status }) => /issues\/iss_\w+$/.test(path) && status === 200,
-      json((body) => ({ ...body, id: "iss_other" })),
+      makeJson((body) => ({ ...body, id: "iss_other" })),
     ],
     [
       "a page of more items than the limit",
       "listProjects/pages",
       "answers 2 items",
       ({ path }, { status }) => path === "/v2/projects?limit=1" && status === 200,
-      json((body) => ({ ...body, data: [body.data[0], body.data[0]] })),
+      makeJson((body) => ({ ...body, data: [body.data[0], body.data[0]] })),
     ],
     [
       "a success for a record that does not exist",
@@ -213,7 +213,7 @@ describe("verify of own operations on a running service", () => {
       "getIssue/unknown",
       'has no "type"',
       ({ path }, { status }) => /issues\/iss_\w+$/.test(path) && status === 404,
-      json(() => ({ message: "no" })),
+      makeJson(() => ({ message: "no" })),
     ],
     [
       "a call without credentials that is served",
@@ -255,7 +255,7 @@ describe("verify of own operations on a running service", () => {
   it("finds a page that repeats the last item of the page before [interfaces 18]", async () => {
     const { url } = await startTracker();
     let first = "";
-    const between: RecordingServer = closing(
+    const between: RecordingServer = closeLater(
       await startProxy(url, ({ path }, answer) => {
         if (!path.startsWith("/v2/projects?") || answer.status !== 200) return answer;
         if (path.includes("cursor=")) return { ...answer, body: first };
@@ -276,7 +276,7 @@ describe("verify of own operations on a running service", () => {
   });
 
   it("checks operations of declarations like those of a document [interfaces 18]", async () => {
-    const understudy = closing(await createUnderstudy({ operations, seed: 7 }));
+    const understudy = closeLater(await createUnderstudy({ operations, seed: 7 }));
     const sandbox = await understudy.open("default");
     await sandbox.state(operations.notes).create({ text: "One", organization_id: "org_acme" });
     const declared = await toOperationsOption(operations);
@@ -290,10 +290,10 @@ describe("verify of own operations on a running service", () => {
       "notes.list/no-credentials",
       "notes.delete/no-credentials",
     ]);
-    const between = closing(
+    const between = closeLater(
       await startProxy(understudy.url, ({ method }, answer) => {
-        if (method === "DELETE") return json((body) => ({ ...body, error: { code: "X" } }))(answer);
-        return answer.status === 200 ? json(({ data }) => ({ data }))(answer) : answer;
+        if (method === "DELETE") return makeJson((body) => ({ ...body, error: { code: "X" } }))(answer);
+        return answer.status === 200 ? makeJson(({ data }) => ({ data }))(answer) : answer;
       }),
     );
     expect((await run(contract, between.url)).failed).toEqual([
@@ -332,7 +332,7 @@ security: [{ key: [] }]
 
 describe("a service that answers 200 to every request", () => {
   const startObedient = async () =>
-    closing(await startRecordingServer((_asked, answer) => void answer.writeHead(200).end()));
+    closeLater(await startRecordingServer((_asked, answer) => void answer.writeHead(200).end()));
 
   it.each([{ write: false }, { write: true }])(
     "gets no writing request for an operation without a binding, %j [interfaces 2]",
@@ -372,7 +372,7 @@ paths:
       responses: { "200": { description: "", content: { application/json: { schema: { type: array, items: {} } } } } }
 `,
   );
-  const { url } = closing(await createUnderstudy({ openapi: [tags], seed: 7 }));
+  const { url } = closeLater(await createUnderstudy({ openapi: [tags], seed: 7 }));
   const { passed, unseen } = await run(await readContract(tags), url);
   expect({ passed, unseen }).toEqual({ passed: ["listTags/answer", "listTags/no-credentials"], unseen: [] });
 });
@@ -382,7 +382,7 @@ describe("verify on the command line", () => {
     runCommand(["verify", "--target", url, "--key", KEY, "--openapi", TRACKER, "--own", ...more]);
 
   it("accepts an object by the name of a parameter or of a list, and names the missing ones [interfaces 2]", async () => {
-    const empty = closing(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
+    const empty = closeLater(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
     const without = await verify(empty.url);
     expect([without.code, without.stdout]).toEqual([
       0,

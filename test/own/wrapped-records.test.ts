@@ -4,7 +4,7 @@ import { type ServedDocument, serveDocument } from "../support/own/serve-documen
 let served: ServedDocument;
 afterEach(() => served.understudy.close());
 
-const ref = (name: string) => `{ $ref: "#/components/schemas/${name}" }`;
+const makeRef = (name: string) => `{ $ref: "#/components/schemas/${name}" }`;
 const wrap = (property: string, schema: string) =>
   `{ type: object, required: [${property}], properties: { ${property}: ${schema}, meta: { type: object } } }`;
 
@@ -17,20 +17,20 @@ interface Wrapped {
 }
 
 function serve({ one, many, record, type = "application/json", more = "" }: Wrapped) {
-  const content = (schema: string) => `content: { ${type}: { schema: ${schema} } }`;
-  const single = wrap(one, ref("Task"));
-  const body = `requestBody: { required: true, ${content(single)} }`;
+  const makeContent = (schema: string) => `content: { ${type}: { schema: ${schema} } }`;
+  const single = wrap(one, makeRef("Task"));
+  const body = `requestBody: { required: true, ${makeContent(single)} }`;
   served = serveDocument(`openapi: 3.0.3
 info: { title: t, version: "1" }
 paths:
   /tasks:
-    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: object, required: [${many}], properties: { ${many}: { type: array, items: ${ref("Task")} }, ${many}Count: { type: integer } } }`)} } } }
-    post: { operationId: create, ${body}, responses: { "201": { description: d, ${content(single)} } } }
+    get: { operationId: list, responses: { "200": { description: d, ${makeContent(`{ type: object, required: [${many}], properties: { ${many}: { type: array, items: ${makeRef("Task")} }, ${many}Count: { type: integer } } }`)} } } }
+    post: { operationId: create, ${body}, responses: { "201": { description: d, ${makeContent(single)} } } }
   /tasks/{id}:
-    get: { operationId: get, responses: { "200": { description: d, ${content(single)} } } }
-    patch: { operationId: update, ${body}, responses: { "200": { description: d, ${content(single)} } } }
+    get: { operationId: get, responses: { "200": { description: d, ${makeContent(single)} } } }
+    patch: { operationId: update, ${body}, responses: { "200": { description: d, ${makeContent(single)} } } }
     put: { operationId: replace, ${body}, responses: { "204": { description: d } } }
-    delete: { operationId: remove, responses: { "200": { description: d, ${content(single)} } } }
+    delete: { operationId: remove, responses: { "200": { description: d, ${makeContent(single)} } } }
 components:
   schemas:
     Task: ${record}

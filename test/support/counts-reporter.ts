@@ -39,7 +39,7 @@ export default class CountsReporter implements Reporter {
     if (failed > 0 || passed === 0) process.exitCode = 1;
     // Print after the summaries of all other reporters.
     process.on("exit", () =>
-      process.stdout.write(`\n${notRunLine(notRun)}${passed} passed, ${failed} failed\n`),
+      process.stdout.write(`\n${formatNotRun(notRun)}${passed} passed, ${failed} failed\n`),
     );
   }
 }
@@ -55,7 +55,7 @@ function getSkipReason(test: TestCase): string | undefined {
   return result.state === "skipped" ? result.note : undefined;
 }
 
-function notRunLine(notRun: ReadonlyMap<string, { reason: string; tests: number }>): string {
+function formatNotRun(notRun: ReadonlyMap<string, { reason: string; tests: number }>): string {
   if (notRun.size === 0) return "";
   const files = [...notRun].map(([file, { tests }]) => `${file} (${tests})`).join(", ");
   const reasons = [...new Set([...notRun.values()].map(({ reason }) => reason))].join("; ");

@@ -35,7 +35,7 @@ export async function startFakeRedis() {
         redis.drop();
       }),
   };
-  const usual = ([name]: string[]): FakeReply =>
+  const answerUsually = ([name]: string[]): FakeReply =>
     name === "INFO"
       ? `# Server\r\n${Object.entries(redis.info)
           .map(([key, value]) => `${key}:${value}`)
@@ -53,7 +53,7 @@ export async function startFakeRedis() {
         rest = rest.subarray(read.length);
         commands.push(read.words);
         if (redis.isSilent) continue;
-        socket.write(encodeReply(redis.answer?.(read.words) ?? usual(read.words)));
+        socket.write(encodeReply(redis.answer?.(read.words) ?? answerUsually(read.words)));
       }
     });
   });
@@ -65,18 +65,18 @@ export async function startFakeRedis() {
 /** Parses the first complete command: a list of texts. */
 function parseCommand(bytes: Buffer): { words: string[]; length: number } | undefined {
   let at = 0;
-  const line = () => {
+  const readLine = () => {
     const end = bytes.indexOf("\r\n", at);
     if (end < 0) return undefined;
     const number = Number(bytes.toString("latin1", at + 1, end));
     at = end + 2;
     return number;
   };
-  const count = line();
+  const count = readLine();
   if (count === undefined) return undefined;
   const words: string[] = [];
   for (let i = 0; i < count; i++) {
-    const length = line();
+    const length = readLine();
     if (length === undefined || bytes.length < at + length + 2) return undefined;
     words.push(bytes.toString("utf8", at, at + length));
     at += length + 2;

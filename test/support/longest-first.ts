@@ -10,10 +10,10 @@ const SECONDS = JSON.parse(readFileSync(join(import.meta.dirname, "durations.jso
 /** Runs slow files first, so that both cores finish at about the same time; the others by size. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const weight = ({ moduleId }: TestSpecification) => {
+    const estimateSeconds = ({ moduleId }: TestSpecification) => {
       const seconds = SECONDS[relative(this.ctx.config.root, moduleId)] ?? 0;
       return seconds * 1e6 + statSync(moduleId).size;
     };
-    return files.toSorted((a, b) => weight(b) - weight(a));
+    return files.toSorted((a, b) => estimateSeconds(b) - estimateSeconds(a));
   }
 }

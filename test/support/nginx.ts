@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "./eventually.ts";
+import { waitUntil } from "./eventually.ts";
 import { freePort } from "./redis.ts";
 
 /** Whether nginx is installed (scripts/runtimes.mjs). */
@@ -54,7 +54,7 @@ export class TestNginx {
     );
     const child = spawn("nginx", ["-c", file], { stdio: "ignore" });
     const url = `http://127.0.0.1:${port}`;
-    await until(async () => {
+    await waitUntil(async () => {
       if (child.exitCode !== null) throw new Error(readFileSync(`${folder}/error.log`, "utf8"));
       return fetch(`${url}/_control/health`).then(
         () => true,

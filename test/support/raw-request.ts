@@ -8,7 +8,7 @@ export interface RawAnswer {
 }
 
 /** Sends exactly these bytes. Reads until the server closes, or until the first chunk of a stream. */
-export function rawRequest(port: number, head: readonly string[], body = ""): Promise<RawAnswer> {
+export function sendRawRequest(port: number, head: readonly string[], body = ""): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     let text = "";

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "redis";
-import { until } from "./eventually.ts";
+import { waitUntil } from "./eventually.ts";
 
 /** Whether Redis is installed (scripts/runtimes.mjs). */
 export const hasRedis = spawnSync("redis-server", ["--version"], { stdio: "ignore" }).status === 0;
@@ -44,7 +44,7 @@ export class TestRedis {
     const durability = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
     const child = spawn("redis-server", [...where, ...durability, ...this.settings], { stdio: "ignore" });
     this.child = child;
-    await until(async () => {
+    await waitUntil(async () => {
       if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
       return this.command("PING").catch(() => undefined);
     });

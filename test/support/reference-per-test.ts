@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from "vitest";
 import { type Api, type ApiResponse, type Caller, startReference } from "./harness.ts";
-import { stateRules } from "./state-rules.ts";
+import { getStateRules } from "./state-rules.ts";
 
 export const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
 export const CONFIGS = "/v1/admin/connector/auth-configs";
@@ -34,6 +34,6 @@ export function useReferencePerTest() {
       api.call(who, "GET", CONFIGS, undefined, headers),
     /** Sets the organization's requests per minute. */
     setRateLimit: (organization: string, rate_limit: number) =>
-      stateRules(api, "organizations").patch(organization, { rate_limit }),
+      getStateRules(api, "organizations").patch(organization, { rate_limit }),
   };
 }

@@ -63,7 +63,7 @@ export function replayLog(entries: readonly AuditLog[], present: Present): void 
     last = entry.timestamp;
     requireActor(entry, people, what);
     const things = known.get(entity_type);
-    const tie = (key: string, value: boolean) => {
+    const setTie = (key: string, value: boolean) => {
       if (ties.get(key) === value) throw new Error(`${what}: it is so already`);
       ties.set(key, value);
     };
@@ -105,21 +105,21 @@ export function replayLog(entries: readonly AuditLog[], present: Present): void 
       people.require(target_id!, what);
       const before = ties.get(`${entity_id} ${target_id}`) ?? previous_value === "granted";
       expect(before, what).toBe(previous_value === "granted");
-      tie(`${entity_id} ${target_id}`, new_value === "granted");
+      setTie(`${entity_id} ${target_id}`, new_value === "granted");
     } else if (entity_type === "department_membership") {
       departments.require(entry.department_id!, what);
       people.require(target_id!, what);
-      tie(`${entity_id} ${entry.department_id} ${target_id}`, action === "membership_added");
+      setTie(`${entity_id} ${entry.department_id} ${target_id}`, action === "membership_added");
     } else if (entity_type === "role_assignment") {
       people.require(target_id!, what);
       expect(
         [...known.get("role")!.alive.values()].map(({ name }) => name),
         what,
       ).toContain(entry.entity_name);
-      tie(`${entity_id} ${target_id}`, action === "assigned");
+      setTie(`${entity_id} ${target_id}`, action === "assigned");
     } else if (entity_type === "knowledge_grant") {
       departments.require(target_id!, what);
-      tie(`${entity_id} ${target_id}`, action === "created");
+      setTie(`${entity_id} ${target_id}`, action === "created");
     } else throw new Error(`${what}: unknown change`);
     if (things?.alive.has(entity_id))
       expect(entry.entity_name, what).toBe(things.alive.get(entity_id)!["name"]);
@@ -148,7 +148,7 @@ function findBeginning(log: readonly AuditLog[], present: Present) {
     addEntity("department", id, { name, parent_id, description });
   for (const { id, name } of present.stores) addEntity("vector_store", id, { name });
   const changed = new Set<string>();
-  const before = (key: string, fields: Values) => {
+  const setFirst = (key: string, fields: Values) => {
     for (const [field, value] of Object.entries(fields)) {
       if (changed.has(`${key} ${field}`)) continue;
       changed.add(`${key} ${field}`);
@@ -162,9 +162,9 @@ function findBeginning(log: readonly AuditLog[], present: Present) {
       addEntity(entity_type, entity_id, { name: entity_name, parent_id: null, account: "active" });
     if (!seen.has(key) && BEGINS.includes(action)) alive.get(entity_type)!.delete(entity_id);
     seen.add(key);
-    if (action === "updated") before(key, JSON.parse(previous_value!));
-    if (action === "reparented") before(key, { parent_id: previous_value });
-    if (action === "deactivated" || action === "reactivated") before(key, { account: previous_value });
+    if (action === "updated") setFirst(key, JSON.parse(previous_value!));
+    if (action === "reparented") setFirst(key, { parent_id: previous_value });
+    if (action === "deactivated" || action === "reactivated") setFirst(key, { account: previous_value });
   }
   for (const [type, things] of alive)
     for (const id of things.keys()) things.set(id, values.get(`${type} ${id}`)!);
@@ -180,14 +180,16 @@ function expectPresent(
   { known, ties }: { known: ReadonlyMap<string, KnownEntities>; ties: ReadonlyMap<string, boolean> },
   { organization_id, people, departments, stores }: Present,
 ): void {
-  const at = (type: string) => Object.fromEntries(known.get(type)!.alive);
-  const byId = <T extends { id: string }>(records: readonly T[], of: (record: T) => object) =>
+  const listAlive = (type: string) => Object.fromEntries(known.get(type)!.alive);
+  const indexById = <T extends { id: string }>(records: readonly T[], of: (record: T) => object) =>
     Object.fromEntries(records.map((record) => [record.id, expect.objectContaining(of(record))]));
-  expect(at("user")).toEqual(byId(people, ({ name, email, account }) => ({ name, email, account })));
-  expect(at("department")).toEqual(
-    byId(departments, ({ name, parent_id, description }) => ({ name, parent_id, description })),
+  expect(listAlive("user")).toEqual(
+    indexById(people, ({ name, email, account }) => ({ name, email, account })),
   );
-  expect(at("vector_store")).toEqual(byId(stores, ({ name }) => ({ name })));
+  expect(listAlive("department")).toEqual(
+    indexById(departments, ({ name, parent_id, description }) => ({ name, parent_id, description })),
+  );
+  expect(listAlive("vector_store")).toEqual(indexById(stores, ({ name }) => ({ name })));
   for (const { id, capabilities } of people) {
     for (const name of capabilities[organization_id] ?? []) {
       const key = `perm_${name.replaceAll("-", "_")} ${id}`;

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { until } from "./eventually.ts";
+import { waitUntil } from "./eventually.ts";
 import { type Finished, type RunOptions, runInProcess } from "./run-in-process.ts";
 
 export type { Finished } from "./run-in-process.ts";
@@ -90,7 +90,7 @@ export async function startServer(
   void running.finished.then((finished) => {
     ended = finished;
   });
-  await until(() => existsSync(file) || ended !== undefined);
+  await waitUntil(() => existsSync(file) || ended !== undefined);
   if (ended !== undefined) throw new Error(`the server ended: ${(ended as Finished).stderr}`);
   const ready = JSON.parse(readFileSync(file, "utf8")) as Ready;
   return {

@@ -17,7 +17,7 @@ interface RuleResult {
 }
 
 /** Runs a collection's state rules in the default sandbox, without the control API. */
-export function stateRules(api: Pick<Api, "understudy">, name: string) {
+export function getStateRules(api: Pick<Api, "understudy">, name: string) {
   const owner = RESOURCES.find(({ collections }) => collections.some((known) => known.name === name))!;
   const collection = owner.collections.find((known) => known.name === name) as AnyCollection;
   const rules = (owner.state?.[name] ?? {}) as StateRules<Row>;

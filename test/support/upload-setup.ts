@@ -11,7 +11,7 @@ export function createPrivateTempFolder() {
   const before = process.env["TMPDIR"];
   const folder = mkdtempSync(join(tmpdir(), "uploads-test-"));
   process.env["TMPDIR"] = folder;
-  const files = () =>
+  const listFiles = () =>
     (readdirSync(folder, { recursive: true, withFileTypes: true }) as import("node:fs").Dirent[])
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
@@ -19,9 +19,9 @@ export function createPrivateTempFolder() {
   return {
     folder,
     /** Lists the paths of all files in the folder. */
-    files,
+    files: listFiles,
     /** Returns the contents of all files, in the order of their names. */
-    bytes: () => Buffer.concat(files().map((path) => readFileSync(path))),
+    bytes: () => Buffer.concat(listFiles().map((path) => readFileSync(path))),
     entries: () => readdirSync(folder),
     remove() {
       if (before === undefined) delete process.env["TMPDIR"];
@@ -34,7 +34,7 @@ export function createPrivateTempFolder() {
 export const MB = 1024 * 1024;
 
 /** Returns bytes without a pattern, so that a lost or doubled piece shows. */
-export function noise(length: number): Buffer {
+export function makeNoise(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = 1;
   for (let i = 0; i + 4 <= length; i += 4) {

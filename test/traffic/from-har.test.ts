@@ -55,8 +55,7 @@ describe("fixture from-har [interfaces 12]", () => {
   /** Random figures, and histories, of which a fixture contains only the length. */
   const DRAWN =
     /"(processing_time_ms|upstream_latency_ms|retry_attempts|cache_hit|timestamp|request_id)":("[^"]*"|\w+)/g;
-  const comparable = (text: string) =>
-    text.replaceAll(DRAWN, "").replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "");
+  const maskDrawn = (text: string) => text.replaceAll(DRAWN, "").replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "");
   const OTHERWISE = /\/history/;
 
   it("makes a world that gives the same answers [interfaces 12]", async () => {
@@ -73,14 +72,14 @@ describe("fixture from-har [interfaces 12]", () => {
       const text = await answer.text();
       expect(answer.status, pathname + search).toBe(200);
       if (OTHERWISE.test(pathname)) continue;
-      expect(comparable(text), pathname + search).toBe(comparable(response.content.text));
+      expect(maskDrawn(text), pathname + search).toBe(maskDrawn(response.content.text));
     }
-    const total = (answered: Har) => JSON.parse(answered.content.text).pagination.total;
+    const readTotal = (answered: Har) => JSON.parse(answered.content.text).pagination.total;
     const history = await fetch(`${api.url}/v1/assistants/asst_helper/history`, {
       headers: { "api-key": key },
     });
     const { response } = asked.find(({ request }: Har) => request.url.endsWith("/history"));
-    expect(((await history.json()) as Har).pagination.total).toBe(total(response));
+    expect(((await history.json()) as Har).pagination.total).toBe(readTotal(response));
     await api.close();
   });
 

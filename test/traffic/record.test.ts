@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { toHarEntry } from "../../src/tools/har/har-entry.ts";
 import { HarFile } from "../../src/tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../../src/tools/traffic/recorder.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { KEYS } from "../support/harness.ts";
 import { createTempFolder, runCommand, startCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
@@ -79,7 +79,7 @@ describe("record as a proxy [interfaces 12]", () => {
     const text = await sendRaw(url, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
     expect(text).toContain(`${method} ${path}`);
-    await eventually(() => expect(entries.map(({ request }) => request.url)).toEqual([service + path]));
+    await waitUntilPasses(() => expect(entries.map(({ request }) => request.url)).toEqual([service + path]));
   });
 
   it.each([
@@ -101,11 +101,11 @@ describe("record as a proxy [interfaces 12]", () => {
       "/v1/organizations/org_acme/audit-log/export",
       "/v1/audio/transcribe/trans_short/sentences?limit=2",
     ];
-    const plain = (headers: Headers) =>
+    const listPlainHeaders = (headers: Headers) =>
       [...headers].filter(
         ([name]) => !/^(x-request-id|x-ratelimit|service-processing-ms|date|keep-alive)/.test(name),
       );
-    const same = (text: string) =>
+    const maskDrawn = (text: string) =>
       text
         .replace(/req_\w+/g, "")
         .replace(/"(timestamp|processing_time_ms|upstream_latency_ms)":("[^"]*"|\d+)/g, "");
@@ -114,10 +114,10 @@ describe("record as a proxy [interfaces 12]", () => {
         [api.url, url].map((base) => fetch(base + path, { headers: { "api-key": KEYS.ada } })),
       );
       expect(through!.status, path).toBe(direct!.status);
-      expect(plain(through!.headers), path).toEqual(plain(direct!.headers));
-      expect(same(await through!.text()), path).toBe(same(await direct!.text()));
+      expect(listPlainHeaders(through!.headers), path).toEqual(listPlainHeaders(direct!.headers));
+      expect(maskDrawn(await through!.text()), path).toBe(maskDrawn(await direct!.text()));
     }
-    await eventually(() => expect(entries).toHaveLength(paths.length));
+    await waitUntilPasses(() => expect(entries).toHaveLength(paths.length));
     // The URL in the archive is that of the service, not of the recorder.
     expect(entries[1]!.request.url).toBe(`${api.url}/v1/usage/nowhere`);
     expect(entries[2]!.request.queryString).toEqual([{ name: "month", value: "13" }]);
@@ -165,12 +165,12 @@ describe("record as a proxy [interfaces 12]", () => {
     const sent = request(`${url}/up`, { method: "PUT" });
     sent.write(Buffer.alloc(100_000, 1));
     // The client has not finished the request.
-    await eventually(() => expect(arrived).toBe(100_000));
+    await waitUntilPasses(() => expect(arrived).toBe(100_000));
     for (let i = 0; i < 120; i++) sent.write(Buffer.alloc(100_000, 1));
     sent.end();
     const [answer] = (await once(sent, "response")) as [IncomingMessage];
     expect(Buffer.concat(await answer.toArray()).toString()).toBe("12100000");
-    await eventually(() => expect(entries).toHaveLength(1));
+    await waitUntilPasses(() => expect(entries).toHaveLength(1));
     expect(getLast(entries).request.bodySize).toBe(12_100_000);
     expect(getLast(entries).request.postData).toMatchObject({
       comment: "the first 10485760 of 12100000 bytes",
@@ -193,8 +193,8 @@ describe("record as a proxy [interfaces 12]", () => {
     const { value } = await response.body!.getReader().read();
     expect(Buffer.from(value!).toString()).toBe("data: 1\n\n");
     gone.abort();
-    await eventually(() => expect(left).toBe(true));
-    await eventually(() => expect(entries).toHaveLength(1));
+    await waitUntilPasses(() => expect(left).toBe(true));
+    await waitUntilPasses(() => expect(entries).toHaveLength(1));
     expect(getLast(entries)).toMatchObject({ _error: "the client left", response: { status: 200 } });
     expect(getLast(entries).response.content.text).toBe("data: 1\n\n");
   });
@@ -218,7 +218,7 @@ describe("record as a proxy [interfaces 12]", () => {
     );
     await expect(fetch(`${url}/none`)).rejects.toThrow();
     await expect(fetch(`${url}/half`).then((response) => response.text())).rejects.toThrow();
-    await eventually(() => expect(entries).toHaveLength(2));
+    await waitUntilPasses(() => expect(entries).toHaveLength(2));
     expect(entries.map(({ response, _error }) => [response.status, _error])).toEqual([
       [0, "no answer: the connection was closed without an answer"],
       [200, "the target broke off"],
@@ -241,7 +241,7 @@ describe("record as a proxy [interfaces 12]", () => {
       const { url, entries } = await startRecorder(service);
       await (await fetch(`${url}/first`)).arrayBuffer();
       await expect(fetch(`${url}/broken`, { method })).rejects.toThrow();
-      await eventually(() => expect(entries).toHaveLength(2));
+      await waitUntilPasses(() => expect(entries).toHaveLength(2));
       expect(received).toBe(times);
     },
   );
@@ -255,7 +255,7 @@ describe("record as a proxy [interfaces 12]", () => {
       const { url, entries } = await startRecorder(service);
       const length = Buffer.byteLength(character);
       for (let kept = 1; kept <= length; kept++) await (await fetch(`${url}/${kept}`)).arrayBuffer();
-      await eventually(() => expect(entries).toHaveLength(length));
+      await waitUntilPasses(() => expect(entries).toHaveLength(length));
       const ends = entries.map(({ response: { content } }) =>
         content.text?.slice(content.text.lastIndexOf("a") + 1),
       );
@@ -308,7 +308,7 @@ describe("record as a proxy [interfaces 12]", () => {
       expect(answer).toContain("X-Latin: \u00e9\r\n");
       expect(answer).not.toContain("Trailer:");
       if (method === "GET" && status.startsWith("200")) expect(answer).toMatch(/\r\n\r\nok$/);
-      await eventually(() => expect(entries).toHaveLength(1));
+      await waitUntilPasses(() => expect(entries).toHaveLength(1));
     },
   );
 
@@ -322,7 +322,7 @@ describe("record as a proxy [interfaces 12]", () => {
     expect(((await response.json()) as { detail: string }).detail).toContain(
       "http://127.0.0.1:9 cannot be reached: ECONNREFUSED",
     );
-    await eventually(() => expect(entries).toHaveLength(1));
+    await waitUntilPasses(() => expect(entries).toHaveLength(1));
     expect(getLast(entries).response.status).toBe(0);
   });
 });
@@ -337,7 +337,7 @@ describe("a recorded archive [interfaces 12]", () => {
       headers: { "api-key": KEYS.ada, "content-type": "application/json" },
       body: JSON.stringify({ url: "http://127.0.0.1:9/x?secret=canary7", events: ["user.created"] }),
     });
-    await eventually(() => expect(entries).toHaveLength(2));
+    await waitUntilPasses(() => expect(entries).toHaveLength(2));
     const text = JSON.stringify(entries);
     for (const secret of ["canaryCanary", KEYS.ada, "canary7"]) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/whsec_\w/);
@@ -358,7 +358,7 @@ describe("a recorded archive [interfaces 12]", () => {
     expect(response.headers.get("content-encoding")).toBe("gzip");
     expect(await response.json()).toEqual({ secret: "canary", a: 1 });
     await fetch(`${url}/image`);
-    await eventually(() => expect(entries).toHaveLength(2));
+    await waitUntilPasses(() => expect(entries).toHaveLength(2));
     expect(entries[0]!.response.content).toMatchObject({ text: '{"secret":"***","a":1}' });
     expect(entries[1]!.response.content).toEqual({
       size: 3,
@@ -379,7 +379,7 @@ describe("a recorded archive [interfaces 12]", () => {
       await startTarget((_incoming, answer) => answer.writeHead(200, headers).end(bytes)),
     );
     await sendRaw(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    await eventually(() => expect(entries).toHaveLength(1));
+    await waitUntilPasses(() => expect(entries).toHaveLength(1));
     expect(getLast(entries).response.content).toMatchObject({ size: 5, text: "coded" });
   });
 
@@ -416,12 +416,12 @@ describe("record on the command line [interfaces 12]", () => {
   it("records until it is stopped, and the file can be read meanwhile [interfaces 12]", async () => {
     const out = join(createTempFolder(), "deep", "traffic.har");
     const running = startCommand(["record", "--target", `${api.url}/`, "--out", out, "--port", "0"]);
-    const [, url] = await eventually(() =>
+    const [, url] = await waitUntilPasses(() =>
       /Call (\S+) instead of/.exec(running.output().stdout)!.map(String),
     );
     await fetch(`${url}/v1/models`, { headers: { "api-key": KEYS.ben } });
-    await eventually(() => expect(JSON.parse(readFileSync(out, "utf8")).log.entries).toHaveLength(1));
-    await eventually(() => expect(running.output().stdout).toContain("GET /v1/models -> 200 ("));
+    await waitUntilPasses(() => expect(JSON.parse(readFileSync(out, "utf8")).log.entries).toHaveLength(1));
+    await waitUntilPasses(() => expect(running.output().stdout).toContain("GET /v1/models -> 200 ("));
     running.child.kill("SIGTERM");
     const { code, stdout } = await running.finished;
     expect(code).toBe(0);

@@ -49,7 +49,7 @@ const asFromBrowser = (change: (entry: Har) => Har | undefined): Har => ({
     entries: structuredClone(session.log.entries).map((entry: Har) => change(entry) ?? entry),
   },
 });
-const of = (entry: Har, path: string) => entry.request.url.endsWith(path);
+const matchesPath = (entry: Har, path: string) => entry.request.url.endsWith(path);
 
 describe("an archive in place of a service [interfaces 12]", () => {
   it("has no deviations if the journal exported it [interfaces 12]", async () => {
@@ -69,11 +69,11 @@ describe("an archive in place of a service [interfaces 12]", () => {
   it("may contain other hosts and unknown paths, which are counted and not checked [interfaces 12]", async () => {
     const har = asFromBrowser(() => undefined);
     const [first] = har.log.entries;
-    const at = (url: string) => ({ ...first, request: { ...first.request, url } });
+    const moveTo = (url: string) => ({ ...first, request: { ...first.request, url } });
     har.log.entries.push(
-      at("https://cdn.example/app.js"),
-      at("https://cdn.example/v1/models"),
-      at(`${api.url}/logo.png`),
+      moveTo("https://cdn.example/app.js"),
+      moveTo("https://cdn.example/v1/models"),
+      moveTo(`${api.url}/logo.png`),
     );
     const report = await verify(har);
     expect(listReported(report)).toEqual([]);
@@ -133,19 +133,19 @@ describe("an archive in place of a service [interfaces 12]", () => {
     const LIMITS = "/usage/limits/org_acme";
     const spoilContent = (content: (content: Har) => object) =>
       asFromBrowser((entry) =>
-        of(entry, LIMITS) && entry.response.status === 200
+        matchesPath(entry, LIMITS) && entry.response.status === 200
           ? { ...entry, response: { ...entry.response, content: content(entry.response.content) } }
           : undefined,
       );
-    const wrong = (text: string) => text.replace('"keys_exceeded"', '"keysExceeded"');
-    const base64 = (text: string) => Buffer.from(text).toString("base64");
+    const spoilCode = (text: string) => text.replace('"keys_exceeded"', '"keysExceeded"');
+    const toBase64 = (text: string) => Buffer.from(text).toString("base64");
     const repackHar = (change: (text: string) => string) =>
       spoilContent(({ text, mimeType }) => {
         const changed = change(text);
-        return { size: Buffer.byteLength(changed), mimeType, encoding: "base64", text: base64(changed) };
+        return { size: Buffer.byteLength(changed), mimeType, encoding: "base64", text: toBase64(changed) };
       });
     expect(listReported(await verify(repackHar((text) => text)))).toEqual([]);
-    expect(listReported(await verify(repackHar(wrong)))).toContain("usage.retrieve_limits/answer");
+    expect(listReported(await verify(repackHar(spoilCode)))).toContain("usage.retrieve_limits/answer");
     const left = await verify(spoilContent(({ size, mimeType }) => ({ size, mimeType })));
     const cut = await verify(
       spoilContent(({ size, mimeType, text }) => ({ size, mimeType, text: text.slice(0, 40) })),
@@ -160,7 +160,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
 
   it("reports an answer that is not JSON also if the request's body is missing [interfaces 12]", async () => {
     const har = asFromBrowser(({ request, response, ...rest }) => {
-      if (!of({ request }, "/dashboard/change-logs") || response.status !== 200) return undefined;
+      if (!matchesPath({ request }, "/dashboard/change-logs") || response.status !== 200) return undefined;
       const { mimeType, text } = response.content;
       const content = { size: 40, mimeType, text: text.slice(0, 40) };
       return {
@@ -218,7 +218,9 @@ describe("an archive in place of a service [interfaces 12]", () => {
 
 describe("an archive of any size [interfaces 12]", () => {
   it("gets one finding for one problem of many objects [interfaces 12]", async () => {
-    const [tracks] = session.log.entries.filter((entry: Har) => of(entry, "/collections/mcoll_ada/tracks"));
+    const [tracks] = session.log.entries.filter((entry: Har) =>
+      matchesPath(entry, "/collections/mcoll_ada/tracks"),
+    );
     const text = tracks.response.content.text.replace(/"added_at":"[^"]*"/, '"added_at":"yesterday"');
     const entries = Array.from({ length: 30 }, (_, i) =>
       JSON.parse(
@@ -244,7 +246,9 @@ describe("an archive of any size [interfaces 12]", () => {
 
   it("must not have one ETag for two contents of one URL [4.11]", async () => {
     const stale = structuredClone(session);
-    const [first, ...others] = stale.log.entries.filter((entry: Har) => of(entry, "trans_short/sentences"));
+    const [first, ...others] = stale.log.entries.filter((entry: Har) =>
+      matchesPath(entry, "trans_short/sentences"),
+    );
     const changed = structuredClone(first);
     const { content, headers } = changed.response;
     headers.find(({ name }: Har) => name === "x-request-id").value = "req_another";
@@ -269,7 +273,7 @@ describe("an archive of any size [interfaces 12]", () => {
 
   it("may have two contents of one URL without an ETag, and only the missing ETag is reported [4.11]", async () => {
     const untagged = structuredClone(session);
-    const [first] = untagged.log.entries.filter((entry: Har) => of(entry, "trans_short/sentences"));
+    const [first] = untagged.log.entries.filter((entry: Har) => matchesPath(entry, "trans_short/sentences"));
     first.response.headers = first.response.headers.filter(({ name }: Har) => name.toLowerCase() !== "etag");
     const changed = structuredClone(first);
     changed.response.headers.find(({ name }: Har) => name === "x-request-id").value = "req_another";
@@ -372,8 +376,9 @@ describe("an archive of any size [interfaces 12]", () => {
 
   it("is found to answer the second revocation of a share link with 404 [3.4]", async () => {
     const revoking = structuredClone(session);
-    const of = (path: string) => revoking.log.entries.find(({ request }: Har) => request.url.endsWith(path));
-    const again = of("/dsh_gone/share-links/slink_board");
+    const matchesPath = (path: string) =>
+      revoking.log.entries.find(({ request }: Har) => request.url.endsWith(path));
+    const again = matchesPath("/dsh_gone/share-links/slink_board");
     again.request.url = again.request.url.replace("dsh_gone", "dsh_revenue");
     sendLater(again);
     const { content } = again.response;
@@ -386,15 +391,15 @@ describe("an archive of any size [interfaces 12]", () => {
     const own = await startReference();
     const hook = { url: "http://127.0.0.1:9/x", events: ["user.created"], description: "first" };
     await playSession(own.url, [["POST", "/webhooks", hook]]);
-    const har = async () =>
+    const exportHar = async () =>
       (await own.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
-    const [created] = (await har()).log.entries;
+    const [created] = (await exportHar()).log.entries;
     const { webhook_id } = JSON.parse(created.response.content.text).data;
     await playSession(own.url, [
       ["PUT", `/webhooks/${webhook_id}`, { description: "second", active: true }],
       ["GET", "/webhooks"],
     ]);
-    const changed = await har();
+    const changed = await exportHar();
     await own.close();
     const list = changed.log.entries.at(-1);
     sendLater(list);

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 let api: WebhookApi;
@@ -213,7 +213,7 @@ describe("events that end the retries early [G24]", () => {
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
     const advance = api.advanceBy("1d");
-    await until(async () => (await receiver.requests()).length >= 2);
+    await waitUntil(async () => (await receiver.requests()).length >= 2);
     await api.call("ada", "DELETE", `/webhooks/${webhook_id}`);
     const ran = await advance;
     expect(ran.filter(({ kind }) => kind === "webhook.retry")).toHaveLength(0);

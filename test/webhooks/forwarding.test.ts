@@ -21,11 +21,11 @@ async function createForwarding(answers: unknown[] = ["forward"]) {
     async follow() {
       const { events, waitForCount, close } = await followEvents(api, path);
       await waitForCount(1);
-      const delivery = async (n = 1) => {
+      const readDelivery = async (n = 1) => {
         await waitForCount(n + 1);
         return (events[n] as { delivery: { id: string; headers: object; body_base64: string } }).delivery;
       };
-      return { events, delivery, close };
+      return { events, delivery: readDelivery, close };
     },
     answer: (delivery: string, answer: object) =>
       api.control("POST", `/receivers/${id}/forwarded/${delivery}`, answer),
@@ -33,7 +33,7 @@ async function createForwarding(answers: unknown[] = ["forward"]) {
   };
 }
 
-const base64 = (text: string) => Buffer.from(text).toString("base64");
+const toBase64 = (text: string) => Buffer.from(text).toString("base64");
 
 describe("a forwarded delivery [interfaces 11]", () => {
   it("arrives with its bytes and headers, and has the receiver's answer [interfaces 11]", async () => {
@@ -55,7 +55,7 @@ describe("a forwarded delivery [interfaces 11]", () => {
     const taken = {
       status: 202,
       headers: { "X-Mine": "1", Connection: "close" },
-      body_base64: base64("taken"),
+      body_base64: toBase64("taken"),
     };
     expect((await answer(id, taken)).status).toBe(204);
     expect((await triggered).map(({ response_code }) => response_code)).toEqual([202]);

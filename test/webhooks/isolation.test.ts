@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -68,7 +68,7 @@ describe("one receiver never delays another [6.4]", () => {
     const trigger = api.trigger().finally(() => {
       ended = true;
     });
-    await until(async () => (await api.deliveries(webhook_id)).length > 0);
+    await waitUntil(async () => (await api.deliveries(webhook_id)).length > 0);
     expect(ended).toBe(false);
     expect((await api.deliveries(webhook_id))[0]!.status).toBe("success");
     const deliveries = await trigger;
@@ -86,10 +86,10 @@ describe("one receiver never delays another [6.4]", () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
     const receiver = await startReceiver((_request, _body, respond) => respond(200));
     opened.push(receiver);
-    const other = (method: string, path: string, body: unknown) =>
+    const callOther = (method: string, path: string, body: unknown) =>
       api.call(undefined, method, `/_control/sandboxes/other${path}`, body);
-    await other("POST", "/state/webhooks", { url: receiver.url, events: ["user.created"] });
-    const { body } = await other("POST", "/events", { event: "user.created" });
+    await callOther("POST", "/state/webhooks", { url: receiver.url, events: ["user.created"] });
+    const { body } = await callOther("POST", "/events", { event: "user.created" });
     expect(body.deliveries).toMatchObject([{ status: "success" }]);
     const deliveries = await trigger;
     expect(deliveries).toHaveLength(150);
@@ -104,7 +104,7 @@ describe("one receiver never delays another [6.4]", () => {
     const { webhook_id } = await api.webhook(quick.url);
     await api.trigger();
     const advance = api.advanceBy("1m");
-    await until(async () => (await api.deliveries(webhook_id))[0]!.attempts >= 2);
+    await waitUntil(async () => (await api.deliveries(webhook_id))[0]!.attempts >= 2);
     const ran = (await advance).filter(({ kind }) => kind === "webhook.retry");
     expect(ran.map(({ at }) => at)).toEqual(["2026-03-15T12:01:00.000Z", "2026-03-15T12:01:00.000Z"]);
   });

@@ -210,7 +210,7 @@ describe("advice names options as the caller's interface does", () => {
 });
 
 describe("late side effects in the receiver test", () => {
-  const late = (ms: number): Partial<Steps> => ({
+  const processLate = (ms: number): Partial<Steps> => ({
     process({ memory }, { delivery_id: id }) {
       if (!memory.known.has(id)) {
         memory.known.add(id);
@@ -221,7 +221,7 @@ describe("late side effects in the receiver test", () => {
   });
 
   it("are awaited for longer than the patience, and the option is named [6.4]", async () => {
-    const { url, probe } = await startRunning(late(500));
+    const { url, probe } = await startRunning(processLate(500));
     const report = await grade(url, { probe, patienceMs: 300, only: ["valid-processed", "duplicate"] });
     expect(report.verdict).toBe("pass");
     expect(findCheck(report, "valid-processed").note).toMatch(

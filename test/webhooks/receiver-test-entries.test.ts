@@ -39,7 +39,7 @@ async function listAcceptors(check: string, entries: readonly Entry[]): Promise<
   return taken;
 }
 
-const signedWith =
+const signWith =
   (secret: (context: Context) => string): Entry["takes"] =>
   (context) =>
     getSentSignature(context) === computeSignature(secret(context), context.body);
@@ -58,14 +58,14 @@ const GUESSES = [
   "whsec_test",
 ];
 const KNOWN_SECRETS: readonly Entry[] = [
-  { label: "an empty secret", takes: signedWith(() => "") },
+  { label: "an empty secret", takes: signWith(() => "") },
   {
     label: "a plain SHA-256 of the body",
     takes: (context) =>
       getSentSignature(context) === `sha256=${createHash("sha256").update(context.body).digest("hex")}`,
   },
-  ...GUESSES.map((guess) => ({ label: `the secret “${guess}”`, takes: signedWith(() => guess) })),
-  { label: "the secret “wh_", takes: signedWith(readWebhookId) },
+  ...GUESSES.map((guess) => ({ label: `the secret “${guess}”`, takes: signWith(() => guess) })),
+  { label: "the secret “wh_", takes: signWith(readWebhookId) },
 ];
 const SECRETS: readonly Entry[] = [
   {
@@ -86,13 +86,13 @@ const OTHERS = {
   "X-Debug": "true",
   Authorization: "Bearer internal",
 };
-const forwardedHeader = (ip: string) => ["Forwarded", `for=${ip};proto=https`] as const;
+const makeForwardedHeader = (ip: string) => ["Forwarded", `for=${ip};proto=https`] as const;
 
 const DISGUISES: readonly { label: string; headers: readonly (readonly [string, string])[] }[] = [
   ...[
     ...ADDRESSES.flatMap((ip) => [
       ...ADDRESS_HEADERS.map((name) => [name, ip] as const),
-      forwardedHeader(ip),
+      makeForwardedHeader(ip),
     ]),
     ...Object.entries({ ...PROXY, ...OTHERS }),
   ].map(([name, value]) => ({ label: `${name}: ${value}`, headers: [[name, value] as const] })),
@@ -100,7 +100,7 @@ const DISGUISES: readonly { label: string; headers: readonly (readonly [string, 
     label: `every header of a proxy, from ${ip}`,
     headers: [
       ...ADDRESS_HEADERS.map((name) => [name, ip] as const),
-      forwardedHeader(ip),
+      makeForwardedHeader(ip),
       ...Object.entries(PROXY),
     ],
   })),

@@ -11,32 +11,32 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-const running = async (steps: Partial<Steps> = {}) => {
+const startRunning = async (steps: Partial<Steps> = {}) => {
   const receiver = await startReceiver(SECRET, steps);
   cleanups.push(() => receiver.close());
   return receiver;
 };
 
-const ids = ({ checks }: { checks: { id: string }[] }) => checks.map(({ id }) => id);
+const readIds = ({ checks }: { checks: { id: string }[] }) => checks.map(({ id }) => id);
 
 describe("options of receiver-test, and gradeReceiver in the library", () => {
   it("gradeReceiver(url, {secret}) grades without a command line [interfaces 14]", async () => {
-    const { url, probe } = await running();
+    const { url, probe } = await startRunning();
     const report = await gradeReceiver(url, { secret: SECRET, probe, only: ["duplicate"], settleMs: 15 });
     expect(report).toMatchObject({ url, probe, verdict: "pass", fail_on: "minor", stopped: null });
-    expect(ids(report)).toEqual(["valid-accepted", "duplicate"]);
+    expect(readIds(report)).toEqual(["valid-accepted", "duplicate"]);
   });
 
   it("only and skip choose checks; valid-accepted always runs [interfaces 14]", async () => {
-    const { url } = await running();
-    expect(ids(await grade(url, { only: ["body-large", "signature-empty"] }))).toEqual([
+    const { url } = await startRunning();
+    expect(readIds(await grade(url, { only: ["body-large", "signature-empty"] }))).toEqual([
       "valid-accepted",
       "signature-empty",
       "body-large",
     ]);
     const skip = ["body-large", "long-memory"];
     const all = CHECKS.map(({ id }) => id);
-    expect(ids(await grade(url, { skip }))).toEqual(all.filter((id) => !skip.includes(id)));
+    expect(readIds(await grade(url, { skip }))).toEqual(all.filter((id) => !skip.includes(id)));
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe("options of receiver-test, and gradeReceiver in the library", () => {
   });
 
   it("failOn decides which failures fail the receiver, and every report says so [interfaces 14]", async () => {
-    const { url } = await running({ get: () => [500] });
+    const { url } = await startRunning({ get: () => [500] });
     const only = ["method-post-only"];
     expect((await grade(url, { only })).verdict).toBe("fail");
     const lenient = await grade(url, { only, failOn: "major" });
@@ -63,13 +63,13 @@ describe("options of receiver-test, and gradeReceiver in the library", () => {
     expect(formatText(lenient)).toContain("Failures below major don't fail the receiver.");
     expect(renderReceiverHtml(lenient)).toContain("Failures below major");
     expect(writeJunit(listReceiverCases(lenient))).not.toContain("<failure");
-    const grave = await running({ consider: () => [503] });
+    const grave = await startRunning({ consider: () => [503] });
     expect((await grade(grave.url, { failOn: "critical", patienceMs: 0 })).verdict).toBe("fail");
   });
 
   it("data puts values into every event that has the field [interfaces 14]", async () => {
     const users = new Set<unknown>();
-    const { url } = await running({
+    const { url } = await startRunning({
       consider(_context, { data }: Payload) {
         if ("user_id" in data) users.add(data["user_id"]);
         return data["user_id"] === undefined || data["user_id"] === "usr_known"
@@ -84,7 +84,7 @@ describe("options of receiver-test, and gradeReceiver in the library", () => {
   });
 
   it("event replaces user.created for a receiver that ignores it [interfaces 14]", async () => {
-    const { url, probe } = await running({
+    const { url, probe } = await startRunning({
       process({ memory }, { delivery_id: id, event }) {
         if (event === "invoice.paid" && !memory.known.has(id)) {
           memory.known.add(id);

@@ -178,14 +178,14 @@ describe("a sound receiver does not fail", () => {
 });
 
 describe("a finding says what to fix", () => {
-  const first = (report: ReceiverReport) => report.checks[0]!;
+  const getFirst = (report: ReceiverReport) => report.checks[0]!;
 
   it("a count that rises without a delivery is an error of the probe, never a finding [interfaces 2]", async () => {
     const { url, probe } = await startRunning();
     let n = 0;
     const report = await grade({ url, probe: await convertProbe(probe, (ids) => ids.length + ++n) });
-    expect(first(report)).toMatchObject({ id: "probe", outcome: "error" });
-    expect(first(report).detail).toContain("although nothing is sent");
+    expect(getFirst(report)).toMatchObject({ id: "probe", outcome: "error" });
+    expect(getFirst(report).detail).toContain("although nothing is sent");
     expect(report.summary).toMatchObject({ failed: 0, error: 1 });
   });
 
@@ -193,8 +193,8 @@ describe("a finding says what to fix", () => {
     const { url, probe } = await startRunning();
     const long = Array.from({ length: 60_000 }, (_, i) => `del_${i}_of_long_ago`);
     const report = await grade({ url, probe: await convertProbe(probe, (ids) => [...long, ...ids]) });
-    expect(first(report)).toMatchObject({ id: "probe", outcome: "error" });
-    expect(first(report).detail).toContain("longer than 1 MB");
+    expect(getFirst(report)).toMatchObject({ id: "probe", outcome: "error" });
+    expect(getFirst(report).detail).toContain("longer than 1 MB");
   });
 
   it("missing side effects name how long they were waited for [interfaces 2]", async () => {
@@ -210,15 +210,15 @@ describe("a finding says what to fix", () => {
       response.writeHead(301, { Location: "/hook/" }).end();
     });
     const report = await grade({ url: `http://127.0.0.1:${await listen(server)}/hook` });
-    expect(first(report).detail).toContain("answered 301");
-    expect(first(report).detail).toContain("a redirect to /hook/");
+    expect(getFirst(report).detail).toContain("answered 301");
+    expect(getFirst(report).detail).toContain("a redirect to /hook/");
     expect(followed).toBe(0);
   });
 
   it("a connection closed without an answer points to the receiver's log [interfaces 2]", async () => {
     const server = http.createServer((request) => request.socket.destroy());
     const report = await grade({ url: `http://127.0.0.1:${await listen(server)}/hook` });
-    expect(first(report).detail).toMatch(/closed the connection .* without an answer.*log/);
+    expect(getFirst(report).detail).toMatch(/closed the connection .* without an answer.*log/);
   });
 
   it("a self-signed certificate is refused, and can be trusted by a file [G24]", async () => {
@@ -226,10 +226,10 @@ describe("a finding says what to fix", () => {
       response.end("ok");
     });
     const url = `https://127.0.0.1:${await listen(server)}/hook`;
-    expect(first(await grade({ url })).detail).toMatch(/self-signed certificate/);
+    expect(getFirst(await grade({ url })).detail).toMatch(/self-signed certificate/);
     const caFile = path.join(mkdtempSync(path.join(tmpdir(), "receiver-test-")), "cert.pem");
     writeFileSync(caFile, TEST_CERTIFICATE);
-    const trusted = first(await grade({ url, caFile }));
+    const trusted = getFirst(await grade({ url, caFile }));
     // The certificate is trusted now, but it is for another name than this address.
     expect(trusted.detail).toMatch(/IP: 127\.0\.0\.1 is not in the cert's list/);
     expect(trusted.curl).toContain(`--cacert '${caFile}'`);

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-async function running(...args: Parameters<typeof startReceiver>) {
+async function startRunning(...args: Parameters<typeof startReceiver>) {
   const receiver = await startReceiver(...args);
   cleanups.push(() => receiver.close());
   return receiver;
@@ -52,7 +52,7 @@ const NEED_A_PROBE = [
 
 describe("side effects in the receiver test", () => {
   it("are not observable without a probe, never passed [6.4]", async () => {
-    const { url } = await running(SECRET, { process: () => [200] });
+    const { url } = await startRunning(SECRET, { process: () => [200] });
     const report = await grade({ url });
     expect(listChecksWith(report, "not-observable")).toEqual(NEED_A_PROBE);
     expect(report.summary).toMatchObject({ failed: 0, error: 0, not_observable: NEED_A_PROBE.length });
@@ -68,10 +68,10 @@ describe("side effects in the receiver test", () => {
       write: (ids: string[]) => JSON.stringify(ids.map((id) => ({ delivery_id: id }))),
     },
   ])("are read from a probe that answers $form [6.4]", async ({ write }) => {
-    const good = await running(SECRET);
+    const good = await startRunning(SECRET);
     expectFullPass(await grade({ url: good.url, probe: await convertProbe(good.probe, write) }));
     const flaw = FLAWS.find(({ name }) => name === "ignores the delivery id")!;
-    const flawed = await running(SECRET, flaw.steps);
+    const flawed = await startRunning(SECRET, flaw.steps);
     const report = await grade({ url: flawed.url, probe: await convertProbe(flawed.probe, write) });
     expect(listChecksWith(report, "failed").sort()).toEqual([...flaw.fails].sort());
   });
@@ -82,7 +82,7 @@ describe("side effects in the receiver test", () => {
     { answer: "-1", says: "neither a whole number" },
     { answer: "[1,2]", says: "neither a whole number" },
   ])("a probe that answers $answer is an error, not a pass [6.4]", async ({ answer, says }) => {
-    const { url, probe } = await running(SECRET);
+    const { url, probe } = await startRunning(SECRET);
     const report = await grade({ url, probe: await convertProbe(probe, () => answer) });
     expect(listChecksWith(report, "error")).toEqual(["probe"]);
     expect(report.checks[0]).toMatchObject({ id: "probe", advice: expect.stringContaining("GET") });
@@ -94,7 +94,7 @@ describe("side effects in the receiver test", () => {
   });
 
   it("are awaited if they come after the answer [6.4]", async () => {
-    const { url, probe } = await running(SECRET, {
+    const { url, probe } = await startRunning(SECRET, {
       process({ memory }, { delivery_id: id }) {
         if (!memory.known.has(id)) {
           memory.known.add(id);
@@ -107,7 +107,7 @@ describe("side effects in the receiver test", () => {
   });
 
   it("are found if a receiver deduplicates by the unsigned header, which is noted [6.4]", async () => {
-    const { url, probe } = await running(SECRET, {
+    const { url, probe } = await startRunning(SECRET, {
       process({ memory, request }) {
         const id = String(request.headers["x-service-delivery"]);
         if (!memory.known.has(id)) {
@@ -126,7 +126,7 @@ describe("side effects in the receiver test", () => {
   });
 
   it("are found if a receiver answers 5xx first and deletes failed ids [6.4]", async () => {
-    const { url, probe } = await running(SECRET, {
+    const { url, probe } = await startRunning(SECRET, {
       process({ memory }, { delivery_id: id }) {
         const attempt = Number(memory.scratch.get(id) ?? 0) + 1;
         memory.scratch.set(id, attempt);
@@ -144,7 +144,7 @@ describe("side effects in the receiver test", () => {
   });
 
   it("are found if a receiver answers 2xx at the sixth attempt [6.4]", async () => {
-    const { url, probe } = await running(SECRET, {
+    const { url, probe } = await startRunning(SECRET, {
       process(context, payload) {
         const { scratch, known } = context.memory;
         const attempt = Number(scratch.get(payload.delivery_id) ?? 0) + 1;
@@ -187,7 +187,7 @@ describe("the receiver test ends early with the reason", () => {
   });
 
   it("if nothing is accepted, and no check is graded [6]", async () => {
-    const { url, probe } = await running(SECRET, { isSigned: () => false });
+    const { url, probe } = await startRunning(SECRET, { isSigned: () => false });
     const report = await grade({ url, probe });
     expect(report.checks.find((check) => check.id === "signature-missing")!.outcome).toBe("not-observable");
     expect(report.stopped).toContain("doesn't accept a valid delivery");
@@ -195,7 +195,7 @@ describe("the receiver test ends early with the reason", () => {
 
   it("after a 410 to a genuine delivery [3.3]", async () => {
     let deliveries = 0;
-    const { url } = await running(SECRET, {
+    const { url } = await startRunning(SECRET, {
       process: () => {
         deliveries += 1;
         return [410];
@@ -209,7 +209,7 @@ describe("the receiver test ends early with the reason", () => {
 
   it("if the receiver goes down during the run, which fails it [6]", async () => {
     const flaw = FLAWS.find(({ name }) => name === "crashes on malformed JSON")!;
-    const { url } = await running(SECRET, flaw.steps);
+    const { url } = await startRunning(SECRET, flaw.steps);
     const report = await grade({ url });
     expect(report.stopped).toContain("malformed-json");
     expect(report.verdict).toBe("fail");
@@ -247,7 +247,7 @@ describe("the receiver test ends early with the reason", () => {
   });
 
   it("if it is aborted, with the signal's reason [6]", async () => {
-    const { url } = await running(SECRET, { process: () => new Promise<never>(() => {}) });
+    const { url } = await startRunning(SECRET, { process: () => new Promise<never>(() => {}) });
     const controller = new AbortController();
     const grading = grade({ url, signal: controller.signal });
     setImmediate(() => controller.abort(new Error("enough")));
@@ -269,9 +269,9 @@ describe("the receiver test ends early with the reason", () => {
 function streamEndlessly(socket: net.Socket): void {
   socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
   const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`;
-  const more = () => {
+  const writeMore = () => {
     while (!socket.destroyed && socket.write(chunk));
   };
-  socket.on("drain", more);
-  more();
+  socket.on("drain", writeMore);
+  writeMore();
 }

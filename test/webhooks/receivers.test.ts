@@ -3,8 +3,8 @@ import { request as httpRequest } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ReceivedRequest, SimulatedReceivers } from "../../src/engine/receivers/simulated-receivers.ts";
 import { sendEmail } from "../../src/engine/webhooks/outbox.ts";
-import { until } from "../support/eventually.ts";
-import { rawRequest } from "../support/raw-request.ts";
+import { waitUntil } from "../support/eventually.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 let api: WebhookApi;
@@ -16,7 +16,7 @@ afterEach(() => api.close());
 const post = (url: string, body: string, headers: Record<string, string> = {}) =>
   fetch(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
 
-const signature = (secret: string, body: string) =>
+const computeSignature = (secret: string, body: string) =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
 describe("receivers inside the server [interfaces 4]", () => {
@@ -39,7 +39,7 @@ describe("receivers inside the server [interfaces 4]", () => {
   it("a receiver closes the connection if the client asks, or speaks HTTP/1.0 [interfaces 4]", async () => {
     const { url } = await api.receiver([200]);
     const { pathname, port } = new URL(url);
-    const ask = (head: string[]) => rawRequest(Number(port), head);
+    const ask = (head: string[]) => sendRawRequest(Number(port), head);
     const { headers } = await ask([`GET ${pathname} HTTP/1.1`, "Host: localhost", "Connection: close"]);
     expect(headers["connection"]).toBe("close");
     const keepAlive = ["Host: localhost", "Connection: keep-alive, close"];
@@ -74,7 +74,7 @@ describe("receivers inside the server [interfaces 4]", () => {
       request.on("error", () => {});
       request.end("{}");
       void (async () => {
-        await until(async () => (await hang.requests()).length > 0);
+        await waitUntil(async () => (await hang.requests()).length > 0);
         request.destroy();
         resolve("silent");
       })();
@@ -87,11 +87,11 @@ describe("receivers inside the server [interfaces 4]", () => {
     const { webhook_id, secret } = await api.webhook(receiver.url);
     const other = await api.webhook(receiver.url);
     const body = JSON.stringify({ event: "user.created", webhook_id });
-    await post(receiver.url, body, { "X-Service-Signature": signature(secret, body) });
+    await post(receiver.url, body, { "X-Service-Signature": computeSignature(secret, body) });
     await post(receiver.url, body);
-    await post(receiver.url, body, { "X-Service-Signature": signature(other.secret, body) });
-    await post(receiver.url, `${body} `, { "X-Service-Signature": signature(secret, body) });
-    await post(receiver.url, "not json", { "X-Service-Signature": signature(secret, "not json") });
+    await post(receiver.url, body, { "X-Service-Signature": computeSignature(other.secret, body) });
+    await post(receiver.url, `${body} `, { "X-Service-Signature": computeSignature(secret, body) });
+    await post(receiver.url, "not json", { "X-Service-Signature": computeSignature(secret, "not json") });
     const checked = (await receiver.requests()).map(({ verdict, reason }) => [verdict, reason]);
     expect(checked.map(([verdict]) => verdict)).toEqual([
       "valid",
@@ -106,7 +106,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect(JSON.stringify(checked)).not.toContain(secret);
 
     const { body: own } = await api.control("POST", "/receivers", { secret: "my own" });
-    await post(own.url, "x", { "X-Service-Signature": signature("my own", "x") });
+    await post(own.url, "x", { "X-Service-Signature": computeSignature("my own", "x") });
     const { items } = (await api.control("GET", `/receivers/${own.id}/requests`)).body;
     expect(items[0]).toMatchObject({ verdict: "valid", body: "x" });
     expect((await api.control("GET", `/receivers/${own.id}`)).text).not.toContain("my own");

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 let api: WebhookApi;
@@ -146,9 +146,9 @@ describe("a list of deliveries [G24]", () => {
     const slow = await api.webhook(receiver.url);
     const quick = await api.webhook(other.url);
     const trigger = api.trigger();
-    await until(async () => waiting.length > 0 && (await other.requests()).length > 0);
+    await waitUntil(async () => waiting.length > 0 && (await other.requests()).length > 0);
     expect(await api.deliveries(slow.webhook_id)).toEqual([]);
-    await until(async () => (await api.deliveries(quick.webhook_id)).length > 0);
+    await waitUntil(async () => (await api.deliveries(quick.webhook_id)).length > 0);
     const { body } = await api.control("GET", "/state/deliveries");
     expect(body.total).toBe(3);
     waiting[0]!(200);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { queuedAttempts } from "../../src/engine/webhooks/queued-attempts.ts";
-import { until } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -33,7 +33,7 @@ async function startGate() {
     bodies,
     waiting,
     async arrived(count: number) {
-      await until(() => bodies.length >= count);
+      await waitUntil(() => bodies.length >= count);
     },
   };
 }
@@ -91,7 +91,7 @@ describe("a delivery in progress [interfaces 4]", () => {
     const asked = Array.from({ length: 12 }, (_, index) => users[index % users.length]!);
     for (const [index, user] of asked.entries()) {
       void api.trigger({ event: "user.created", for: user });
-      await until(() => [...world.read().all(queuedAttempts)].length > index);
+      await waitUntil(() => [...world.read().all(queuedAttempts)].length > index);
     }
     await api.control("POST", "/snapshots", { name: "waiting" });
     await api.control("POST", "/snapshots/waiting/restore");
@@ -216,7 +216,7 @@ describe("real and scaled clocks [G24]", () => {
     opened.push(receiver);
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
-    await until(async () => (await api.deliveries(webhook_id))[0]!.attempts >= 2);
+    await waitUntil(async () => (await api.deliveries(webhook_id))[0]!.attempts >= 2);
     const { body } = await api.control("GET", "/state/deliveries");
     const delivery = body.items.find((one: { webhook_id: string }) => one.webhook_id === webhook_id);
     const [begun, again] = delivery.attempt_log.map(({ at }: { at: string }) => Date.parse(at));

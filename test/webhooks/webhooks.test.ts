@@ -111,14 +111,14 @@ it("deliveries of state calls are in the webhook's last_delivery if they are the
     const { body } = await api.call("dan", "GET", "/webhooks");
     return body.data.at(-1).last_delivery;
   };
-  const at = (minute: number) => `2026-03-15T11:${minute}:00.000Z`;
-  const failure = { delivery_id: "del_state", webhook_id: "wh_ops", last_attempt: at(20) };
+  const makeTime = (minute: number) => `2026-03-15T11:${minute}:00.000Z`;
+  const failure = { delivery_id: "del_state", webhook_id: "wh_ops", last_attempt: makeTime(20) };
   await api.call(undefined, "POST", path, failure);
-  expect(await readLast()).toBe(at(20));
-  await api.call(undefined, "POST", path, { webhook_id: "wh_ops", delivered_at: at(10) });
-  expect(await readLast()).toBe(at(20));
-  await api.call(undefined, "PATCH", `${path}/del_state`, { last_attempt: at(30) });
-  expect(await readLast()).toBe(at(30));
+  expect(await readLast()).toBe(makeTime(20));
+  await api.call(undefined, "POST", path, { webhook_id: "wh_ops", delivered_at: makeTime(10) });
+  expect(await readLast()).toBe(makeTime(20));
+  await api.call(undefined, "PATCH", `${path}/del_state`, { last_attempt: makeTime(30) });
+  expect(await readLast()).toBe(makeTime(30));
 });
 
 describe("webhooks.update and webhooks.delete [4.21]", () => {

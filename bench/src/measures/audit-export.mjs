@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { client } from "../client.mjs";
-import { atLeast, atMost, row } from "../rows.mjs";
-import { MB, median } from "../statistics.mjs";
+import { openClient } from "../client.mjs";
+import { atLeast, atMost, makeRow } from "../rows.mjs";
+import { computeMedian, MB } from "../statistics.mjs";
 import { asEve, startUnderstudy } from "../subjects/understudy.mjs";
 
 export const about = "audit export of 10,000 rows, read fast, slowly and not to its end";
@@ -19,7 +19,7 @@ const FORGOTTEN_WITHIN_MS = 1000;
 
 export async function measure({ log }) {
   const server = await startUnderstudy({ probe: true });
-  const api = client(server.url, asEve);
+  const api = openClient(server.url, asEve);
   for (let index = 0; index < WARM_UP; index++) await timeExport(api);
   const before = await server.ask("memory");
   let peak = 0;
@@ -36,31 +36,41 @@ export async function measure({ log }) {
   log(`${SLOW_READERS} slow readers, ${SLOW_SECONDS} s`);
   const slow = await measureSlowReaders(server);
   await Promise.all([api.close(), server.stop()]);
-  const column = (key) => median(exports.map((one) => one[key]));
-  const what = (text) => `audit export of 10,000 rows, ${text}`;
+  const computeColumn = (key) => computeMedian(exports.map((one) => one[key]));
+  const describeFigure = (text) => `audit export of 10,000 rows, ${text}`;
   return [
-    row({ what: what("first byte"), value: column("firstByte"), unit: "ms", goal: atMost(5, "ms") }),
-    row({ what: what("speed"), value: column("rate"), unit: "rows/s", goal: atLeast(300_000, "rows/s") }),
-    row({
-      what: what("heap held after 60"),
+    makeRow({
+      what: describeFigure("first byte"),
+      value: computeColumn("firstByte"),
+      unit: "ms",
+      goal: atMost(5, "ms"),
+    }),
+    makeRow({
+      what: describeFigure("speed"),
+      value: computeColumn("rate"),
+      unit: "rows/s",
+      goal: atLeast(300_000, "rows/s"),
+    }),
+    makeRow({
+      what: describeFigure("heap held after 60"),
       value: Math.max(0, after.held - before.held) / MB,
       unit: "MB more",
       goal: atMost(5, "MB"),
     }),
-    row({
-      what: what("peak memory"),
+    makeRow({
+      what: describeFigure("peak memory"),
       value: Math.max(0, peak - before.rss) / MB,
       unit: "MB more",
       goal: atMost(30, "MB"),
     }),
-    row({
-      what: what(`memory held by ${SLOW_READERS} readers of 100 KB/s`),
+    makeRow({
+      what: describeFigure(`memory held by ${SLOW_READERS} readers of 100 KB/s`),
       value: slow.held / MB,
       unit: "MB more",
       goal: atMost(30, "MB"),
     }),
-    row({
-      what: what("memory still held a second after they left"),
+    makeRow({
+      what: describeFigure("memory still held a second after they left"),
       value: slow.left / MB,
       unit: "MB more",
       goal: atMost(2, "MB"),

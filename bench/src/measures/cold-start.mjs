@@ -1,5 +1,5 @@
-import { ratioAtMost, row, toFailedRow } from "../rows.mjs";
-import { median, medianRatio } from "../statistics.mjs";
+import { makeRow, ratioAtMost, toFailedRow } from "../rows.mjs";
+import { computeMedian, computeMedianRatio } from "../statistics.mjs";
 import { express, frameworks, nodeHttp } from "../subjects/baselines.mjs";
 import { peers } from "../subjects/peers.mjs";
 import { startUnderstudy, understudy } from "../subjects/understudy.mjs";
@@ -29,10 +29,10 @@ export async function measure({ log }) {
   return subjects.map((subject) => {
     if (errors.has(subject)) return toFailedRow("cold start", subject.name, errors.get(subject));
     const own = times.get(subject);
-    const plain = { what: "cold start", subject: subject.name, value: median(own), unit: "ms" };
-    if (subject === express) return row(plain);
-    const ratio = medianRatio(own, times.get(express));
+    const plain = { what: "cold start", subject: subject.name, value: computeMedian(own), unit: "ms" };
+    if (subject === express) return makeRow(plain);
+    const ratio = computeMedianRatio(own, times.get(express));
     const goal = subject === reference ? ratioAtMost(1.6) : undefined;
-    return row({ ...plain, baseline: "Express 5", ratio, goal });
+    return makeRow({ ...plain, baseline: "Express 5", ratio, goal });
   });
 }

@@ -1,7 +1,7 @@
 import { openBrowser } from "../browser.mjs";
-import { client, control, inParallel } from "../client.mjs";
-import { atMost, row } from "../rows.mjs";
-import { median } from "../statistics.mjs";
+import { control, openClient, runInParallel } from "../client.mjs";
+import { atMost, makeRow } from "../rows.mjs";
+import { computeMedian } from "../statistics.mjs";
 import { asAdaJson, startUnderstudy } from "../subjects/understudy.mjs";
 
 export const about =
@@ -26,12 +26,12 @@ export async function measure({ seconds, log }) {
   const server = await startUnderstudy();
   const api = control(server);
   const { base_url } = await api.post("/sandboxes", { name: "busy", settings: { journal_limit: ROWS } });
-  const caller = client(base_url, asAdaJson);
+  const caller = openClient(base_url, asAdaJson);
   const send = () => caller.get("/v1/models");
   const browser = await openBrowser();
   try {
     log("opening");
-    await inParallel(1000, 32, send);
+    await runInParallel(1000, 32, send);
     const usable = [];
     for (let turn = 0; turn < OPENINGS; turn += 1)
       usable.push(await measureFirstOpening(browser, server.url));
@@ -45,7 +45,7 @@ export async function measure({ seconds, log }) {
     await list.waitFor();
     log(`${ROWS.toLocaleString("en-GB")} requests`);
     // The page keeps entries that the journal has dropped.
-    await inParallel(ROWS, 32, send);
+    await runInParallel(ROWS, 32, send);
     await waitForRows(page, ROWS);
     await page.evaluate(FOLLOW_FRAMES);
     await page.waitForTimeout(SETTLED_MS);
@@ -66,21 +66,21 @@ export async function measure({ seconds, log }) {
     const busy = await page.evaluate("frames.take()");
     const drawn = await page.getByRole("row").count();
     return [
-      row({
+      makeRow({
         what: "first view usable: from nothing to a row that opens when it is pressed, 1,000 entries",
         subject: "console",
-        value: median(usable),
+        value: computeMedian(usable),
         unit: "ms",
         goal: atMost(USABLE_MS, "ms"),
         note: `${OPENINGS} openings with an empty cache, ${Math.round(Math.min(...usable))} to ${Math.round(Math.max(...usable))}`,
       }),
-      row({
+      makeRow({
         what: "a key until what it changed is drawn, searching 100,000 records",
         subject: "console",
         value: Math.max(...keys),
         unit: "ms",
         goal: atMost(KEY_MS, "ms"),
-        note: `the longest of ${keys.length} keys; median ${median(keys)}`,
+        note: `the longest of ${keys.length} keys; median ${computeMedian(keys)}`,
       }),
       toRow("longest frame while 100,000 rows are scrolled", scrolled, drawn),
       toRow(`longest frame in a burst of ${Math.round(sent / seconds)} entries a second`, busy, drawn),
@@ -139,7 +139,14 @@ async function measureTyping(browser, url, api) {
 function toRow(what, frames, drawn) {
   const longest = Math.max(...frames);
   const note = `${frames.length} frames, ${drawn} rows drawn at the end`;
-  return row({ what, subject: "console", value: longest, unit: "ms", goal: atMost(STALL_MS, "ms"), note });
+  return makeRow({
+    what,
+    subject: "console",
+    value: longest,
+    unit: "ms",
+    goal: atMost(STALL_MS, "ms"),
+    note,
+  });
 }
 
 /**

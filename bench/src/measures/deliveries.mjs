@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
-import { client, control, inParallel } from "../client.mjs";
-import { atLeast, atMost, row, toFailedRow } from "../rows.mjs";
-import { median } from "../statistics.mjs";
+import { control, openClient, runInParallel } from "../client.mjs";
+import { atLeast, atMost, makeRow, toFailedRow } from "../rows.mjs";
+import { computeMedian } from "../statistics.mjs";
 import { asAda, startUnderstudy } from "../subjects/understudy.mjs";
 
 export const about = "webhook deliveries to a local receiver, and an advance over 1,000 due retries";
@@ -16,7 +16,7 @@ const WARM_UP = 1;
 export async function measure({ rounds, log }) {
   const server = await startUnderstudy();
   const receiver = await startReceiver();
-  const api = client(server.url, asAda);
+  const api = openClient(server.url, asAda);
   const state = control(server);
   const context = { receiver, server, api, state };
   const parts = [
@@ -43,8 +43,8 @@ export async function measure({ rounds, log }) {
     error !== undefined
       ? [toFailedRow(what, "Understudy", error)]
       : [
-          row({ what, value: median(values), unit, goal }),
-          row({ what: `${what}, the first of a server`, value: first, unit }),
+          makeRow({ what, value: computeMedian(values), unit, goal }),
+          makeRow({ what: `${what}, the first of a server`, value: first, unit }),
         ],
   );
 }
@@ -82,10 +82,10 @@ async function measureDeliveries(context, round) {
   const { receiver } = context;
   const emit = await createSandboxWithWebhooks(context, `deliveries-${round}`, { mode: "real" });
   receiver.status = 200;
-  await inParallel(20, 8, emit);
+  await runInParallel(20, 8, emit);
   receiver.count = 0;
   const start = performance.now();
-  await inParallel(EVENTS, 8, emit);
+  await runInParallel(EVENTS, 8, emit);
   const seconds = (performance.now() - start) / 1000;
   expectCount(receiver, EVENTS * WEBHOOKS);
   return receiver.count / seconds;
@@ -98,7 +98,7 @@ async function measureAdvance(context, round) {
   const emit = await createSandboxWithWebhooks(context, name, { mode: "frozen" });
   receiver.status = 503;
   receiver.count = 0;
-  await inParallel(RETRIES / WEBHOOKS, 8, emit);
+  await runInParallel(RETRIES / WEBHOOKS, 8, emit);
   expectCount(receiver, RETRIES);
   receiver.status = 200;
   receiver.count = 0;

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { atMost, ratioAtLeast, row } from "../rows.mjs";
-import { median } from "../statistics.mjs";
+import { atMost, makeRow, ratioAtLeast } from "../rows.mjs";
+import { computeMedian } from "../statistics.mjs";
 import { nodeHttp } from "../subjects/baselines.mjs";
 import { asEve, BENCH_FIXTURE, LIMITS } from "../subjects/understudy.mjs";
 import { startAll, takeTurns, toTarget } from "../turns.mjs";
@@ -26,17 +26,17 @@ export async function measure(run) {
   for (let turn = 0; turn < TURNS; turn++) for (const subject of [ours, floor]) await subject.turn(REQUESTS);
   await sandbox.close();
   const what = "GET in process";
-  const speed = (subject, { speeds }, goal) =>
-    row({
-      ...{ what, subject, value: median(speeds), unit: "req/s", baseline: "node:http" },
-      ...{ ratio: median(speeds) / overSocket, goal },
+  const makeSpeedRow = (subject, { speeds }, goal) =>
+    makeRow({
+      ...{ what, subject, value: computeMedian(speeds), unit: "req/s", baseline: "node:http" },
+      ...{ ratio: computeMedian(speeds) / overSocket, goal },
     });
   return [
-    speed("Understudy", ours, ratioAtLeast(1.5)),
-    speed(FLOOR, floor),
-    row({
-      ...{ what: `p50 of a ${what}`, value: median(ours.times), unit: "us", goal: atMost(40) },
-      ...{ baseline: FLOOR, ratio: median(ours.times) / median(floor.times) },
+    makeSpeedRow("Understudy", ours, ratioAtLeast(1.5)),
+    makeSpeedRow(FLOOR, floor),
+    makeRow({
+      ...{ what: `p50 of a ${what}`, value: computeMedian(ours.times), unit: "us", goal: atMost(40) },
+      ...{ baseline: FLOOR, ratio: computeMedian(ours.times) / computeMedian(floor.times) },
     }),
     toLoadedRow("gzip", gzipSync),
     toLoadedRow("brotli", brotliCompressSync, atMost(250)),
@@ -72,7 +72,7 @@ function createTimedRun(send) {
 }
 
 const toLoadedRow = (name, compress, goal) =>
-  row({
+  makeRow({
     what: `loaded by start() in a page, ${name}`,
     subject: "Understudy",
     value: countLoadedKilobytes(compress),
@@ -87,7 +87,7 @@ async function measureNode(run) {
       started.map(({ subject, server }) => toTarget(subject, server, "get")),
       run,
     );
-    return median(turns.map(({ rps }) => rps));
+    return computeMedian(turns.map(({ rps }) => rps));
   } finally {
     await Promise.all(started.map(({ server }) => server.stop()));
   }

@@ -1,5 +1,5 @@
 import { asAda, FILE_STATUS, understudy } from "../subjects/understudy.mjs";
-import { throughput } from "../throughput.mjs";
+import { measureThroughput } from "../throughput.mjs";
 
 export const about = "GET of a department-sized answer";
 
@@ -10,5 +10,11 @@ const fileStatus = {
 };
 
 export function measure(run) {
-  return throughput({ what: "GET", call: "get", goals: { floor: 0.6, peer: 1.2 }, extra: [fileStatus], run });
+  return measureThroughput({
+    what: "GET",
+    call: "get",
+    goals: { floor: 0.6, peer: 1.2 },
+    extra: [fileStatus],
+    run,
+  });
 }

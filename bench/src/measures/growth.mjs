@@ -1,6 +1,12 @@
-import { ratioAtMost, row, toFailedRow } from "../rows.mjs";
-import { median, medianRatio } from "../statistics.mjs";
-import { asAdaJson, asDan, controlHeaders, fixtureFile, startUnderstudy } from "../subjects/understudy.mjs";
+import { makeRow, ratioAtMost, toFailedRow } from "../rows.mjs";
+import { computeMedian, computeMedianRatio } from "../statistics.mjs";
+import {
+  asAdaJson,
+  asDan,
+  controlHeaders,
+  startUnderstudy,
+  writeFixtureFile,
+} from "../subjects/understudy.mjs";
 import { takeTurns } from "../turns.mjs";
 
 export const about = "get and list page with 1,000 and with 1,000,000 records";
@@ -61,7 +67,7 @@ async function measureCase({ label, fixture, calls }, run) {
   const servers = [];
   for (const count of [SMALL, LARGE]) {
     run.log(`${label}: starting with ${count.toLocaleString("en-US")}`);
-    const options = { fixture: fixtureFile(fixture(count)), nodeArgs: ["--max-old-space-size=6144"] };
+    const options = { fixture: writeFixtureFile(fixture(count)), nodeArgs: ["--max-old-space-size=6144"] };
     servers.push({ count, server: await startUnderstudy(options) });
   }
   const rows = [];
@@ -76,12 +82,12 @@ async function measureCase({ label, fixture, calls }, run) {
     }
     const [small, large] = (await takeTurns(targets, run)).map((turns) => turns.map(({ rps }) => rps));
     rows.push(
-      row({
+      makeRow({
         what: `${calls(SMALL)[index].what}, ${label}: 1,000,000`,
-        value: median(large),
+        value: computeMedian(large),
         unit: "req/s",
         baseline: `1,000 (time)`,
-        ratio: medianRatio(small, large),
+        ratio: computeMedianRatio(small, large),
         goal: ratioAtMost(1.5),
       }),
     );

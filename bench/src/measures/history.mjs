@@ -1,7 +1,7 @@
 import { control } from "../client.mjs";
 import { loadOk } from "../load.mjs";
-import { atMost, ratioAtLeast, row } from "../rows.mjs";
-import { median, medianRatio } from "../statistics.mjs";
+import { atMost, makeRow, ratioAtLeast } from "../rows.mjs";
+import { computeMedian, computeMedianRatio } from "../statistics.mjs";
 import { asAdaJson, REPARENT, reparentBodies, startUnderstudy } from "../subjects/understudy.mjs";
 import { takeTurns } from "../turns.mjs";
 
@@ -21,22 +21,22 @@ export async function measure(run) {
   const [withIt, without] = await measurePairs(run);
   const bytes = await measureBytesPerState(run);
   return [
-    row({
+    makeRow({
       what: "POST with the history",
-      value: median(withIt.rps),
+      value: computeMedian(withIt.rps),
       unit: "req/s",
       baseline: "history_limit 0",
-      ratio: medianRatio(withIt.rps, without.rps),
+      ratio: computeMedianRatio(withIt.rps, without.rps),
       goal: ratioAtLeast(0.85),
     }),
-    row({
+    makeRow({
       what: "processor time of a POST with the history",
-      value: median(withIt.micros),
+      value: computeMedian(withIt.micros),
       unit: "us",
       baseline: "history_limit 0",
-      ratio: medianRatio(withIt.micros, without.micros),
+      ratio: computeMedianRatio(withIt.micros, without.micros),
     }),
-    row({ what: "heap per kept state", value: bytes / KB, unit: "KB", goal: atMost(8, "KB") }),
+    makeRow({ what: "heap per kept state", value: bytes / KB, unit: "KB", goal: atMost(8, "KB") }),
   ];
 }
 
@@ -69,7 +69,7 @@ async function measurePair(cases, run) {
     await api.post("/sandboxes", { name, settings: { history_limit } });
     servers.push({ server, api });
   }
-  const targets = cases.map((one, index) => target(servers[index].server, one));
+  const targets = cases.map((one, index) => makeTarget(servers[index].server, one));
   const turns = await takeTurns(targets, run);
   for (const [index, { name, history_limit }] of cases.entries()) {
     const { server, api } = servers[index];
@@ -99,7 +99,7 @@ async function measureBytesPerState({ log }) {
       settings: { history_limit: one.history_limit, journal_limit: 1 },
     });
     for (let total; total !== one.history_limit; ) {
-      await loadOk(target(server, one), 1);
+      await loadOk(makeTarget(server, one), 1);
       ({ total } = await api.get(`/sandboxes/${one.name}/history?limit=1`));
       if (total > one.history_limit) throw new Error(`${total} entries are kept, not ${one.history_limit}`);
     }
@@ -111,7 +111,7 @@ async function measureBytesPerState({ log }) {
   return (held[0] - held[1]) / CASES[0].history_limit;
 }
 
-function target(server, { name }) {
+function makeTarget(server, { name }) {
   return {
     name: `POST ${name} the history`,
     pid: server.pid,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { atMost, row, toFailedRow } from "../rows.mjs";
-import { MB, median } from "../statistics.mjs";
+import { atMost, makeRow, toFailedRow } from "../rows.mjs";
+import { computeMedian, MB } from "../statistics.mjs";
 import { frameworks, nodeHttp } from "../subjects/baselines.mjs";
 import { peers } from "../subjects/peers.mjs";
 import { startUnderstudy, understudy } from "../subjects/understudy.mjs";
@@ -26,10 +26,10 @@ export async function measure({ log }) {
   }
   return [
     ...[...sizes].map(([subject, own]) =>
-      row({
+      makeRow({
         what: "idle memory",
         subject: subject.name,
-        value: median(own),
+        value: computeMedian(own),
         unit: "MB",
         goal: subject === reference ? atMost(90, "MB") : undefined,
       }),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { client, control } from "../client.mjs";
-import { atLeast, atMost, row } from "../rows.mjs";
-import { scratchFolder } from "../scratch.mjs";
+import { control, openClient } from "../client.mjs";
+import { atLeast, atMost, makeRow } from "../rows.mjs";
+import { createScratchFolder } from "../scratch.mjs";
 import { asAda, BENCH_FIXTURE, startUnderstudy } from "../subjects/understudy.mjs";
 
 export const about = "200 times kill -9 under writes: restarts, and what is lost with and without --durable";
@@ -14,7 +14,7 @@ const MAX_RUN_MS = 1700;
 
 export async function measure({ log }) {
   const outcomes = { durable: [], saved: [] };
-  const folders = { durable: scratchFolder(), saved: scratchFolder() };
+  const folders = { durable: createScratchFolder(), saved: createScratchFolder() };
   for (let kill = 1; kill <= KILLS; kill++) {
     const mode = kill % 2 === 0 ? "durable" : "saved";
     log(`kill ${kill} of ${KILLS}, ${mode}`);
@@ -28,20 +28,20 @@ export async function measure({ log }) {
   const oldest = outcomes.saved.flatMap(({ lost }) => lost).reduce((most, age) => Math.max(most, age), 0);
   const written = outcomes.durable.reduce((sum, { written }) => sum + written, 0);
   return [
-    row({
+    makeRow({
       what: `slowest restart of ${KILLS} after kill -9`,
       value: Math.max(...all.map(({ restartMs }) => restartMs)),
       unit: "ms",
       goal: atMost(2000, "ms"),
     }),
-    row({
+    makeRow({
       what: `acknowledged writes lost with --durable, of ${written}`,
       value: lost,
       unit: "",
       goal: atMost(0, ""),
     }),
-    row({ what: "oldest write lost without it", value: oldest, unit: "ms", goal: atMost(1000, "ms") }),
-    row({
+    makeRow({ what: "oldest write lost without it", value: oldest, unit: "ms", goal: atMost(1000, "ms") }),
+    makeRow({
       what: "fewest writes a second at a kill",
       value: Math.min(...all.map(({ perSecond }) => perSecond)),
       unit: "/s",
@@ -86,10 +86,10 @@ async function killOnce(args, servingMs) {
 
 /** Registers webhooks, one record each, and records those that were acknowledged. */
 function keepWriting(url) {
-  const api = client(url, asAda);
+  const api = openClient(url, asAda);
   const acknowledged = [];
   let running = true;
-  const writer = async () => {
+  const keepWriting = async () => {
     for (let made = 0; running; made++) {
       const body = { url: `http://127.0.0.1:9/${made}`, events: ["file.uploaded"] };
       const { data } = await api.post("/webhooks", body);
@@ -97,7 +97,7 @@ function keepWriting(url) {
     }
   };
   // The kill breaks the connections of all writers.
-  const done = Promise.all(Array.from({ length: WRITERS }, () => writer().catch(() => {})));
+  const done = Promise.all(Array.from({ length: WRITERS }, () => keepWriting().catch(() => {})));
   return {
     async end() {
       running = false;

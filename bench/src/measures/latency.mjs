@@ -1,5 +1,5 @@
-import { ratioAtMost, row, toFailedRow } from "../rows.mjs";
-import { median, medianRatio } from "../statistics.mjs";
+import { makeRow, ratioAtMost, toFailedRow } from "../rows.mjs";
+import { computeMedian, computeMedianRatio } from "../statistics.mjs";
 import { nodeHttp } from "../subjects/baselines.mjs";
 import { understudy } from "../subjects/understudy.mjs";
 import { startAll, takeTurns, toTarget } from "../turns.mjs";
@@ -20,7 +20,7 @@ export async function measure(run) {
       }));
       const turns = (await takeTurns(targets, run)).map((list) => list.map(({ p99 }) => p99));
       for (const [index, { subject }] of started.entries())
-        rows.push(latencyRow({ call, subject, own: turns[index], floor: turns[0] }));
+        rows.push(makeLatencyRow({ call, subject, own: turns[index], floor: turns[0] }));
     }
     return rows;
   } finally {
@@ -28,9 +28,14 @@ export async function measure(run) {
   }
 }
 
-function latencyRow({ call, subject, own, floor }) {
+function makeLatencyRow({ call, subject, own, floor }) {
   const what = `p99 of ${call.toUpperCase()} at 5,000 req/s`;
-  const plain = { what, subject: subject.name, value: median(own), unit: "ms" };
-  if (subject === nodeHttp) return row(plain);
-  return row({ ...plain, baseline: "node:http", ratio: medianRatio(own, floor), goal: ratioAtMost(3) });
+  const plain = { what, subject: subject.name, value: computeMedian(own), unit: "ms" };
+  if (subject === nodeHttp) return makeRow(plain);
+  return makeRow({
+    ...plain,
+    baseline: "node:http",
+    ratio: computeMedianRatio(own, floor),
+    goal: ratioAtMost(3),
+  });
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { atMost, ratioAtLeast, row } from "../rows.mjs";
-import { median, medianRatio } from "../statistics.mjs";
+import { atMost, makeRow, ratioAtLeast } from "../rows.mjs";
+import { computeMedian, computeMedianRatio } from "../statistics.mjs";
 import { asEve, BENCH_FIXTURE, startUnderstudy } from "../subjects/understudy.mjs";
 
 export const about =
@@ -45,12 +45,12 @@ export async function measure({ log }) {
   }
   await sandbox.close();
   const compared = Object.entries(speeds).map(([what, [builtIn, bound]]) =>
-    row({
+    makeRow({
       what: `${what} of an OpenAPI document`,
-      value: median(bound),
+      value: computeMedian(bound),
       unit: "req/s",
       baseline: "the reference's",
-      ratio: medianRatio(bound, builtIn),
+      ratio: computeMedianRatio(bound, builtIn),
       goal: ratioAtLeast(0.8),
     }),
   );
@@ -76,8 +76,8 @@ async function measureStart(log) {
     }
   }
   rmSync(folder, { recursive: true });
-  const value = median(loaded) - median(plain);
-  return row({
+  const value = computeMedian(loaded) - computeMedian(plain);
+  return makeRow({
     what: "start with ten documents of 50 operations, more",
     value,
     unit: "ms",
@@ -106,7 +106,7 @@ function writeDocument(operations, name, path) {
   for (let at = 0; at < operations / 2; at++) {
     const own = at === 0 ? name : `${name}_${at}`;
     const ref = { $ref: `#/components/schemas/${own}` };
-    const json = (schema) => ({ description: "", content: { "application/json": { schema } } });
+    const makeResponse = (schema) => ({ description: "", content: { "application/json": { schema } } });
     schemas[own] = RECORD;
     collections[`${own}s`] = {
       schema: ref.$ref,
@@ -120,7 +120,7 @@ function writeDocument(operations, name, path) {
     const limit = { name: "limit", in: "query", schema: { type: "integer", maximum: 100, default: 20 } };
     paths[at === 0 ? path : `${path}_${at}`] = {
       get: {
-        ...{ operationId: `list_${own}`, parameters: [limit], responses: { 200: json(page) } },
+        ...{ operationId: `list_${own}`, parameters: [limit], responses: { 200: makeResponse(page) } },
         "x-understudy": {
           list: `${own}s`,
           where: { organization_id: "{caller.organization_id}" },
@@ -128,7 +128,7 @@ function writeDocument(operations, name, path) {
         },
       },
       post: {
-        ...{ operationId: `create_${own}`, responses: { 201: json(ref) } },
+        ...{ operationId: `create_${own}`, responses: { 201: makeResponse(ref) } },
         requestBody: { required: true, content: { "application/json": { schema: ref } } },
         "x-understudy": { create: `${own}s`, access: "admin" },
       },

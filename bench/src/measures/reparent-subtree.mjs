@@ -1,7 +1,7 @@
-import { client, control } from "../client.mjs";
-import { atMost, ratioAtMost, row } from "../rows.mjs";
-import { MB, median } from "../statistics.mjs";
-import { asAda, fixtureFile, startUnderstudy } from "../subjects/understudy.mjs";
+import { control, openClient } from "../client.mjs";
+import { atMost, makeRow, ratioAtMost } from "../rows.mjs";
+import { computeMedian, MB } from "../statistics.mjs";
+import { asAda, startUnderstudy, writeFixtureFile } from "../subjects/understudy.mjs";
 
 export const about = "reparent of a department with 10,000 descendants among 50,000";
 
@@ -16,9 +16,9 @@ export async function measure({ log }) {
   const plain = await startUnderstudy({ probe: true });
   const server = await startUnderstudy({
     probe: true,
-    fixture: fixtureFile({ departments: createDepartments() }),
+    fixture: writeFixtureFile({ departments: createDepartments() }),
   });
-  const api = client(server.url, asAda);
+  const api = openClient(server.url, asAda);
   const state = control(server);
   const times = [];
   for (let move = 0; move < MOVES; move++) {
@@ -30,13 +30,13 @@ export async function measure({ log }) {
   const copy = (await server.ask("memory")).held - kept * KEPT - (await plain.ask("memory")).held;
   await Promise.all([api.close(), state.close(), server.stop(), plain.stop()]);
   return [
-    row({
+    makeRow({
       what: "reparent 10,000 descendants, over HTTP",
-      value: median(times),
+      value: computeMedian(times),
       unit: "ms",
       goal: atMost(25, "ms"),
     }),
-    row({
+    makeRow({
       what: "heap per state kept before such a move",
       value: kept / MB,
       unit: "MB",
@@ -49,13 +49,13 @@ export async function measure({ log }) {
 
 /** A tree of ten children per department below TOP, and four times as many departments outside it. */
 function createDepartments() {
-  const below = (index) => ({
+  const makeDescendant = (index) => ({
     id: `dept_bench_${index}`,
     name: `Bench ${index}`,
     parent_id: index < 10 ? TOP : `dept_bench_${Math.floor(index / 10) - 1}`,
     member_count: index % 50,
   });
-  const beside = (index) => ({
+  const makeSibling = (index) => ({
     id: `dept_other_${index}`,
     name: `Other ${index}`,
     parent_id: index < 10 ? "dept_acme" : `dept_other_${Math.floor(index / 10) - 1}`,
@@ -63,8 +63,8 @@ function createDepartments() {
   });
   return [
     { id: TOP, name: "Bench", parent_id: "dept_platform", member_count: 0 },
-    ...Array.from({ length: DESCENDANTS }, (_, index) => below(index)),
-    ...Array.from({ length: OTHERS }, (_, index) => beside(index)),
+    ...Array.from({ length: DESCENDANTS }, (_, index) => makeDescendant(index)),
+    ...Array.from({ length: OTHERS }, (_, index) => makeSibling(index)),
   ];
 }
 

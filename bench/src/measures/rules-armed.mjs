@@ -1,6 +1,6 @@
-import { control, inParallel } from "../client.mjs";
-import { ratioAtLeast, row } from "../rows.mjs";
-import { median, medianRatio } from "../statistics.mjs";
+import { control, runInParallel } from "../client.mjs";
+import { makeRow, ratioAtLeast } from "../rows.mjs";
+import { computeMedian, computeMedianRatio } from "../statistics.mjs";
 import { asEve, LIMITS, startUnderstudy } from "../subjects/understudy.mjs";
 import { takeTurns } from "../turns.mjs";
 
@@ -30,7 +30,7 @@ export async function measure(run) {
   for (const { count } of CASES) {
     run.log(`arming ${count} rules`);
     await api.post("/sandboxes", { name: `rules-${count}` });
-    await inParallel(count, 8, (index) => api.post(`/sandboxes/rules-${count}/faults`, rule(index)));
+    await runInParallel(count, 8, (index) => api.post(`/sandboxes/rules-${count}/faults`, makeRule(index)));
   }
   const targets = CASES.map(({ count }) => ({
     name: `${count} rules`,
@@ -43,19 +43,19 @@ export async function measure(run) {
   await checkArmed(api);
   await Promise.all([api.close(), server.stop()]);
   return CASES.map(({ count, goal }, index) =>
-    row({
+    makeRow({
       what: `GET with ${count.toLocaleString("en-US")} rules armed`,
-      value: median(speeds[index]),
+      value: computeMedian(speeds[index]),
       unit: "req/s",
       baseline: goal && "no rules",
-      ratio: goal && medianRatio(speeds[index], speeds[0]),
+      ratio: goal && computeMedianRatio(speeds[index], speeds[0]),
       goal,
     }),
   );
 }
 
 /** One rule in five matches the operation under load for another caller, so that matching has work to do. */
-function rule(index) {
+function makeRule(index) {
   const match =
     index % 5 === 0
       ? { operation: "usage.retrieve_limits", principal: "usr_ben" }

@@ -1,7 +1,7 @@
 import { openRegistry } from "../in-process.mjs";
 import { loadOk } from "../load.mjs";
-import { atLeast, atMost, row, toFailedRow } from "../rows.mjs";
-import { median } from "../statistics.mjs";
+import { atLeast, atMost, makeRow, toFailedRow } from "../rows.mjs";
+import { computeMedian } from "../statistics.mjs";
 import { controlHeaders, startUnderstudy } from "../subjects/understudy.mjs";
 
 export const about = "create, reset, snapshot, restore and fork inside the server; creations over HTTP";
@@ -33,34 +33,34 @@ export async function measure(run) {
 async function measureInServer(label, world) {
   const registry = await openRegistry(world);
   const times = new Map();
-  const timed = async (operation, task) => {
+  const measureTime = async (operation, task) => {
     const start = performance.now();
     for (let index = 0; index < BATCH; index++) await task(index);
     times.set(operation, [...(times.get(operation) ?? []), (performance.now() - start) / BATCH]);
   };
-  const each = async (task) => {
+  const repeatTask = async (task) => {
     for (let index = 0; index < BATCH; index++) await task(index);
   };
   try {
     // The first batch warms up the code and builds the fixture; it is removed below.
     for (let batch = 0; batch <= BATCHES; batch++) {
-      await timed("create", (index) => registry.create(`bench-${index}`));
-      await each((index) => registry.touch(`bench-${index}`));
-      await timed("snapshot", (index) => registry.snapshot(`bench-${index}`, "before"));
-      await each((index) => registry.touch(`bench-${index}`));
-      await timed("restore", (index) => registry.restore(`bench-${index}`, "before"));
-      await timed("fork", (index) => registry.fork(`bench-${index}`, `bench-fork-${index}`));
-      await timed("reset", (index) => registry.reset(`bench-${index}`));
-      await each((index) => registry.remove(`bench-${index}`));
-      await each((index) => registry.remove(`bench-fork-${index}`));
+      await measureTime("create", (index) => registry.create(`bench-${index}`));
+      await repeatTask((index) => registry.touch(`bench-${index}`));
+      await measureTime("snapshot", (index) => registry.snapshot(`bench-${index}`, "before"));
+      await repeatTask((index) => registry.touch(`bench-${index}`));
+      await measureTime("restore", (index) => registry.restore(`bench-${index}`, "before"));
+      await measureTime("fork", (index) => registry.fork(`bench-${index}`, `bench-fork-${index}`));
+      await measureTime("reset", (index) => registry.reset(`bench-${index}`));
+      await repeatTask((index) => registry.remove(`bench-${index}`));
+      await repeatTask((index) => registry.remove(`bench-fork-${index}`));
     }
   } finally {
     await registry.close();
   }
   return [...times].map(([operation, batches]) =>
-    row({
+    makeRow({
       what: `${operation} a sandbox, ${label}`,
-      value: median(batches.slice(1)),
+      value: computeMedian(batches.slice(1)),
       unit: "ms",
       goal: atMost(0.1, "ms"),
     }),
@@ -87,5 +87,5 @@ async function measureOverHttp({ rounds, seconds, log }) {
     }
   }
   const goal = atLeast(6000, "per s");
-  return [row({ what: "create a sandbox over HTTP", value: median(speeds), unit: "per s", goal })];
+  return [makeRow({ what: "create a sandbox over HTTP", value: computeMedian(speeds), unit: "per s", goal })];
 }

@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { client, control, inParallel } from "../client.mjs";
+import { control, openClient, runInParallel } from "../client.mjs";
 import { loadOk } from "../load.mjs";
-import { atMost, row } from "../rows.mjs";
-import { scratchFolder } from "../scratch.mjs";
+import { atMost, makeRow } from "../rows.mjs";
+import { createScratchFolder } from "../scratch.mjs";
 import { MB } from "../statistics.mjs";
 import { asAda, asEve, LIMITS, startUnderstudy } from "../subjects/understudy.mjs";
 
@@ -17,11 +17,11 @@ const SAVED_WITHIN_MS = 3000;
 const MIN_BYTES_PER_RECORD = 20;
 
 export async function measure({ log }) {
-  const folder = scratchFolder();
+  const folder = createScratchFolder();
   const server = await startUnderstudy({ probe: true, args: ["--persist", folder] });
   const state = control(server);
   log("creating 50,000 records");
-  await inParallel(RECORDS, 32, (index) =>
+  await runInParallel(RECORDS, 32, (index) =>
     state.post("/sandboxes/default/state/departments?silent=true", {
       organization_id: "org_acme",
       name: `Bench ${index}`,
@@ -38,14 +38,19 @@ export async function measure({ log }) {
   checkSaved(folder);
   await Promise.all([state.close(), server.stop()]);
   return [
-    row({ what: "event-loop delay p99 while saving 50,000", value: p99, unit: "ms", goal: atMost(50, "ms") }),
-    row({ what: `longest delay of it, ${written} writes`, value: max, unit: "ms" }),
+    makeRow({
+      what: "event-loop delay p99 while saving 50,000",
+      value: p99,
+      unit: "ms",
+      goal: atMost(50, "ms"),
+    }),
+    makeRow({ what: `longest delay of it, ${written} writes`, value: max, unit: "ms" }),
   ];
 }
 
 /** Makes ten changes a second, so that there is always something to save. */
 function keepWriting(server) {
-  const api = client(server.url, asAda);
+  const api = openClient(server.url, asAda);
   let running = true;
   let written = 0;
   const done = (async () => {

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { openBrowser } from "../browser.mjs";
 import { pinRunner, unpinRunner } from "../pinning.mjs";
-import { atMost, formatFigure, row } from "../rows.mjs";
-import { median, medianRatio } from "../statistics.mjs";
+import { atMost, formatFigure, makeRow } from "../rows.mjs";
+import { computeMedian, computeMedianRatio } from "../statistics.mjs";
 
 export const about = "a sandbox in a page of Chromium, behind its service worker: its first answer; GET";
 
@@ -47,17 +47,22 @@ export async function measure({ log }) {
     server.close();
   }
   const toRow = (what, key, most) =>
-    row({ what, value: median(visits.map((one) => one[key])), unit: "ms", goal: atMost(most, "ms") });
+    makeRow({
+      what,
+      value: computeMedian(visits.map((one) => one[key])),
+      unit: "ms",
+      goal: atMost(most, "ms"),
+    });
   const [gets, baselines] = ["gets", "baselines"].map((key) => visits.flatMap((one) => one[key]));
   return [
     toRow("service worker: from start() on a first visit to the first answer", "first", 500),
     toRow("service worker: the same after a reload", "again", 500),
-    row({
+    makeRow({
       what: "service worker: p50 of GET",
-      value: median(gets),
+      value: computeMedian(gets),
       unit: "ms",
-      baseline: `a worker's fixed answer, ${formatFigure(median(baselines), "ms")}`,
-      ratio: medianRatio(gets, baselines),
+      baseline: `a worker's fixed answer, ${formatFigure(computeMedian(baselines), "ms")}`,
+      ratio: computeMedianRatio(gets, baselines),
       goal: atMost(2, "ms"),
     }),
   ];

@@ -1,6 +1,6 @@
-import { client, control, inParallel } from "../client.mjs";
-import { atMost, row } from "../rows.mjs";
-import { MB, median, medianRatio } from "../statistics.mjs";
+import { control, openClient, runInParallel } from "../client.mjs";
+import { atMost, makeRow } from "../rows.mjs";
+import { computeMedian, computeMedianRatio, MB } from "../statistics.mjs";
 import { asEve, LIMITS, startUnderstudy } from "../subjects/understudy.mjs";
 import { takeTurns } from "../turns.mjs";
 
@@ -16,33 +16,33 @@ export async function measure(run) {
   const few = await startServerWith(1, run);
   const many = await startServerWith(COUNT, run);
   const idle = await many.ask("memory");
-  const path = (index) => `/_s/bench-${index}${LIMITS}`;
-  const all = Array.from({ length: COUNT }, (_, index) => path(index));
+  const getPath = (index) => `/_s/bench-${index}${LIMITS}`;
+  const all = Array.from({ length: COUNT }, (_, index) => getPath(index));
   await sendToEach(many, all, run);
   const used = await many.ask("memory");
-  const one = { name: "one sandbox", url: few.url, paths: [path(0)], headers: asEve };
-  const oneOfMany = { name: "one of 10,000", url: many.url, paths: [path(0)], headers: asEve };
+  const one = { name: "one sandbox", url: few.url, paths: [getPath(0)], headers: asEve };
+  const oneOfMany = { name: "one of 10,000", url: many.url, paths: [getPath(0)], headers: asEve };
   const inTurn = { name: "10,000 in turn", url: many.url, paths: all, headers: asEve };
   // Measured separately: the other target fills 10,000 journals, whose garbage would be collected in the next turn.
   const single = getSpeeds(await takeTurns([one, oneOfMany], run));
   const together = getSpeeds(await takeTurns([one, inTurn], run));
-  const megabytes = (what, memory, most) =>
-    row({ what, value: memory.rss / MB, unit: "MB", goal: atMost(most, "MB") });
-  const speed = (what, [alone, own], goal) =>
-    row({
+  const makeMemoryRow = (what, memory, most) =>
+    makeRow({ what, value: memory.rss / MB, unit: "MB", goal: atMost(most, "MB") });
+  const makeSpeedRow = (what, [alone, own], goal) =>
+    makeRow({
       what,
-      value: median(own),
+      value: computeMedian(own),
       unit: "req/s",
       baseline: "one sandbox",
-      ratio: medianRatio(own, alone),
+      ratio: computeMedianRatio(own, alone),
       goal,
     });
   await Promise.all([few.stop(), many.stop()]);
   return [
-    megabytes("10,000 sandboxes, resident memory", idle, 250),
-    megabytes(`10,000 sandboxes, after ${REQUESTS_EACH} requests to each`, used, 600),
-    speed("GET to one of 10,000 sandboxes", single),
-    speed("GET to 10,000 sandboxes in turn", together),
+    makeMemoryRow("10,000 sandboxes, resident memory", idle, 250),
+    makeMemoryRow(`10,000 sandboxes, after ${REQUESTS_EACH} requests to each`, used, 600),
+    makeSpeedRow("GET to one of 10,000 sandboxes", single),
+    makeSpeedRow("GET to 10,000 sandboxes in turn", together),
   ];
 }
 
@@ -50,8 +50,8 @@ const getSpeeds = (turns) => turns.map((own) => own.map(({ rps }) => rps));
 
 async function sendToEach({ url }, paths, { log }) {
   log(`sending ${REQUESTS_EACH} requests to each`);
-  const api = client(url, asEve);
-  await inParallel(paths.length * REQUESTS_EACH, 32, (index) => api.get(paths[index % paths.length]));
+  const api = openClient(url, asEve);
+  await runInParallel(paths.length * REQUESTS_EACH, 32, (index) => api.get(paths[index % paths.length]));
   await api.close();
 }
 
@@ -60,7 +60,7 @@ async function startServerWith(count, { log }) {
   const server = await startUnderstudy({ probe: true });
   const api = control(server);
   log(`creating ${count} sandboxes`);
-  await inParallel(count, 32, (index) => api.post("/sandboxes", { name: `bench-${index}` }));
+  await runInParallel(count, 32, (index) => api.post("/sandboxes", { name: `bench-${index}` }));
   await api.close();
   return server;
 }

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { client } from "../client.mjs";
-import { atMost, row } from "../rows.mjs";
+import { openClient } from "../client.mjs";
+import { atMost, makeRow } from "../rows.mjs";
 import { MB } from "../statistics.mjs";
 import { asAda, startUnderstudy } from "../subjects/understudy.mjs";
 
@@ -12,7 +12,7 @@ const SIZE = 1024 * MB;
 
 export async function measure({ log }) {
   const server = await startUnderstudy({ probe: true });
-  const api = client(server.url, asAda);
+  const api = openClient(server.url, asAda);
   await upload(api, MB);
   const before = (await server.ask("memory")).rss;
   let peak = 0;
@@ -27,8 +27,13 @@ export async function measure({ log }) {
   await Promise.all([api.close(), server.stop()]);
   const more = Math.max(0, peak - before) / MB;
   return [
-    row({ what: "peak memory while 1 GB is uploaded", value: more, unit: "MB more", goal: atMost(50, "MB") }),
-    row({ what: "speed of that upload", value: SIZE / MB / seconds, unit: "MB/s" }),
+    makeRow({
+      what: "peak memory while 1 GB is uploaded",
+      value: more,
+      unit: "MB more",
+      goal: atMost(50, "MB"),
+    }),
+    makeRow({ what: "speed of that upload", value: SIZE / MB / seconds, unit: "MB/s" }),
   ];
 }
 

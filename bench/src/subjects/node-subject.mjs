@@ -17,7 +17,7 @@ export const reparentBodies = ["dept_ops", "dept_eng"].map((parent) =>
  * A subject that is one Node program and listens on a given port. `program(port)` returns node's arguments; `get` and
  * `post` describe its requests.
  */
-export function nodeSubject({ name, kind, program, prepare, get, post, env }) {
+export function defineNodeSubject({ name, kind, program, prepare, get, post, env }) {
   return {
     name,
     kind,
@@ -35,9 +35,9 @@ export function nodeSubject({ name, kind, program, prepare, get, post, env }) {
 }
 
 /** One of the programs in apps/. */
-export function appSubject(name, file, kind) {
+export function defineAppSubject(name, file, kind) {
   const path = fileURLToPath(new URL(`../../apps/${file}`, import.meta.url));
-  return nodeSubject({
+  return defineNodeSubject({
     name,
     kind,
     program: (port) => [path, String(port)],

@@ -3,9 +3,9 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { department, HIT_ROUTE, reparent, routeNames } from "../../apps/workload.mjs";
-import { scratchFile } from "../scratch.mjs";
-import { nodeSubject, reparentBodies } from "./node-subject.mjs";
+import { HIT_ROUTE, makeDepartment, reparent, routeNames } from "../../apps/workload.mjs";
+import { writeScratchFile } from "../scratch.mjs";
+import { defineNodeSubject, reparentBodies } from "./node-subject.mjs";
 
 const MODULES = fileURLToPath(new URL("../../node_modules/", import.meta.url));
 const JSON_BODY = { "content-type": "application/json" };
@@ -13,11 +13,11 @@ const PATH = `/v1/${routeNames[HIT_ROUTE]}/dept_infra`;
 const script = (name) => realpathSync(join(MODULES, name));
 
 /** Creates a folder with a configuration file, in which the peer also runs (some write files next to it). */
-const folderWith = (file, content) => () => dirname(scratchFile(file, content));
+const writeFolderWith = (file, content) => () => dirname(writeScratchFile(file, content));
 
-function database() {
-  const rest = Array.from({ length: 99 }, (_, index) => ({ ...department(), id: `dept_${index}` }));
-  return { departments: [department(), ...rest] };
+function writeDatabase() {
+  const rest = Array.from({ length: 99 }, (_, index) => ({ ...makeDepartment(), id: `dept_${index}` }));
+  return { departments: [makeDepartment(), ...rest] };
 }
 
 // json-server writes its whole file at each change; it changes a record by PATCH.
@@ -25,21 +25,21 @@ const jsonServerCalls = {
   get: { path: "/departments/dept_infra" },
   post: { method: "PATCH", path: "/departments/dept_infra", bodies: reparentBodies, headers: JSON_BODY },
 };
-const jsonServer = nodeSubject({
+const jsonServer = defineNodeSubject({
   name: "json-server 0.17",
   kind: "peer",
-  prepare: folderWith("db.json", database()),
+  prepare: writeFolderWith("db.json", writeDatabase()),
   program: (port) => [
     script("json-server/lib/cli/bin.js"),
     ...["--quiet", "--host", "127.0.0.1", "--port", String(port), "db.json"],
   ],
   ...jsonServerCalls,
 });
-const jsonServer1 = nodeSubject({
+const jsonServer1 = defineNodeSubject({
   name: "json-server 1 beta",
   kind: "peer",
   prepare() {
-    const folder = folderWith("db.json", database())();
+    const folder = writeFolderWith("db.json", writeDatabase())();
     mkdirSync(join(folder, "public")); // it does not start without one
     return folder;
   },
@@ -52,7 +52,7 @@ const jsonServer1 = nodeSubject({
 
 function openApi() {
   const idParameter = { name: "id", in: "path", required: true, schema: { type: "string" } };
-  const ok = (example) => ({
+  const describeAnswer = (example) => ({
     200: { description: "OK", content: { "application/json": { schema: { type: "object" }, example } } },
   });
   const requestBody = {
@@ -69,18 +69,24 @@ function openApi() {
   };
   const paths = {};
   for (const name of routeNames) {
-    paths[`/v1/${name}/{id}`] = { get: { parameters: [idParameter], responses: ok(department()) } };
+    paths[`/v1/${name}/{id}`] = {
+      get: { parameters: [idParameter], responses: describeAnswer(makeDepartment()) },
+    };
     paths[`/v1/${name}/{id}/reparent`] = {
-      post: { parameters: [idParameter], requestBody, responses: ok(reparent(department(), "dept_ops")) },
+      post: {
+        parameters: [idParameter],
+        requestBody,
+        responses: describeAnswer(reparent(makeDepartment(), "dept_ops")),
+      },
     };
   }
   return { openapi: "3.0.3", info: { title: "Departments", version: "1" }, paths };
 }
 
-const prism = nodeSubject({
+const prism = defineNodeSubject({
   name: "Prism 5, quiet",
   kind: "peer",
-  prepare: folderWith("openapi.json", openApi()),
+  prepare: writeFolderWith("openapi.json", openApi()),
   program: (port) => [
     script("@stoplight/prism-cli/dist/index.js"),
     ...["mock", "--host", "127.0.0.1", "--port", String(port), "--verboseLevel", "silent", "openapi.json"],
@@ -89,17 +95,17 @@ const prism = nodeSubject({
   post: { path: `${PATH}/reparent`, bodies: reparentBodies, headers: JSON_BODY },
 });
 
-function mockoonEnvironment() {
-  const uuid = (index) => `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`;
-  const route = ({ index, method, endpoint, body }) => ({
-    uuid: uuid(index),
+function makeMockoonEnvironment() {
+  const makeUuid = (index) => `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`;
+  const makeRoute = ({ index, method, endpoint, body }) => ({
+    uuid: makeUuid(index),
     type: "http",
     documentation: "",
     method,
     endpoint,
     responses: [
       {
-        uuid: uuid(index + 1000),
+        uuid: makeUuid(index + 1000),
         body: JSON.stringify(body),
         latency: 0,
         statusCode: 200,
@@ -122,13 +128,13 @@ function mockoonEnvironment() {
     streamingMode: null,
     streamingInterval: 0,
   });
-  const moved = reparent(department(), "dept_ops");
+  const moved = reparent(makeDepartment(), "dept_ops");
   const routes = routeNames.flatMap((name, index) => [
-    route({ index, method: "get", endpoint: `v1/${name}/:id`, body: department() }),
-    route({ index: index + 100, method: "post", endpoint: `v1/${name}/:id/reparent`, body: moved }),
+    makeRoute({ index, method: "get", endpoint: `v1/${name}/:id`, body: makeDepartment() }),
+    makeRoute({ index: index + 100, method: "post", endpoint: `v1/${name}/:id/reparent`, body: moved }),
   ]);
   return {
-    uuid: uuid(9000),
+    uuid: makeUuid(9000),
     lastMigration: 33,
     name: "Departments",
     endpointPrefix: "",
@@ -159,10 +165,10 @@ function mockoonEnvironment() {
   };
 }
 
-const mockoon = nodeSubject({
+const mockoon = defineNodeSubject({
   name: "Mockoon 9",
   kind: "peer",
-  prepare: folderWith("environment.json", mockoonEnvironment()),
+  prepare: writeFolderWith("environment.json", makeMockoonEnvironment()),
   program: (port) => [
     script("@mockoon/cli/bin/run.js"),
     ...["start", "--data", "environment.json", "--hostname", "127.0.0.1", "--port", String(port)],
@@ -174,10 +180,10 @@ const mockoon = nodeSubject({
 
 // aimock serves model APIs only: its requests are the model list and a completion from a fixture.
 const chat = { model: "gpt-4o", messages: [{ role: "user", content: `hello ${"x".repeat(134)}` }] };
-const aimock = nodeSubject({
+const aimock = defineNodeSubject({
   name: "aimock 1",
   kind: "peer",
-  prepare: folderWith("fixtures.json", {
+  prepare: writeFolderWith("fixtures.json", {
     fixtures: [{ match: { userMessage: "hello" }, response: { content: "A short answer." } }],
   }),
   program: (port) => [

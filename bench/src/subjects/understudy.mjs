@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { scratchFile, scratchFolder } from "../scratch.mjs";
+import { createScratchFolder, writeScratchFile } from "../scratch.mjs";
 import { freePort, startNode, waitForFirstOk } from "../server-process.mjs";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -25,17 +25,17 @@ export const REPARENT = "/v1/organizations/org_acme/departments/dept_infra/repar
 
 // Spaces extend the body to 200 bytes, which the baselines parse. An unknown field would add a warning to the
 // journal.
-const body200 = (parent) => `{"new_parent_id": "${parent}"`.padEnd(199) + "}";
-export const reparentBodies = [body200("dept_ops"), body200("dept_platform")];
+const makeBodyOf200Bytes = (parent) => `{"new_parent_id": "${parent}"`.padEnd(199) + "}";
+export const reparentBodies = [makeBodyOf200Bytes("dept_ops"), makeBodyOf200Bytes("dept_platform")];
 
 /** Writes a fixture file: the reference world with very high rate limits, and the measure's additions. */
-export function fixtureFile(additions = {}) {
+export function writeFixtureFile(additions = {}) {
   const organizations = ["org_acme", "org_globex", "org_initech", "org_hooli"].map((id) => ({
     id,
     plan: "enterprise",
     rate_limit: 1_000_000_000,
   }));
-  return scratchFile("fixture.json", { extends: "reference", organizations, ...additions });
+  return writeScratchFile("fixture.json", { extends: "reference", organizations, ...additions });
 }
 
 /**
@@ -45,18 +45,18 @@ export function fixtureFile(additions = {}) {
 export async function startUnderstudy({ fixture = BENCH_FIXTURE, args = [], timeoutMs, ...options } = {}) {
   if (!existsSync(BIN)) throw new Error(`there is no ${BIN}`);
   const port = await freePort();
-  const ready = join(scratchFolder(), "ready.json");
+  const ready = join(createScratchFolder(), "ready.json");
   const server = startNode({
     args: [
       ...[BIN, "start", "--port", String(port), "--ready-file", ready, "--quiet", "--clock", "real"],
       ...["--fixture", fixture, ...args],
     ],
-    cwd: scratchFolder(),
+    cwd: createScratchFolder(),
     ...options,
   });
   const url = `http://127.0.0.1:${port}`;
   const firstAnswerMs = await waitForFirstOk(server, { url: url + LIMITS, headers: asEve, timeoutMs });
-  return { ...server, url, firstAnswerMs, ready: await readyFile(ready) };
+  return { ...server, url, firstAnswerMs, ready: await waitForFile(ready) };
 }
 
 /** The headers with which the load generator calls the control API. */
@@ -65,7 +65,7 @@ export function controlHeaders({ ready }) {
   return { ...token, "content-type": "application/json" };
 }
 
-async function readyFile(path) {
+async function waitForFile(path) {
   for (let waited = 0; waited < 5000; waited += 10) {
     if (existsSync(path)) {
       const text = readFileSync(path, "utf8");

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { fakeEngineTimers } from "../../../test/support/fake-timers.ts";
+import { replaceEngineTimers } from "../../../test/support/fake-timers.ts";
 import type { World } from "../state/world.ts";
 import { Forwarding } from "./forwarding.ts";
 
 let useRealTimers: () => void;
 beforeEach(() => {
-  useRealTimers = fakeEngineTimers();
+  useRealTimers = replaceEngineTimers();
 });
 afterEach(() => useRealTimers());
 

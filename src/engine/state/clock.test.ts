@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { fakeEngineTimers } from "../../../test/support/fake-timers.ts";
+import { replaceEngineTimers } from "../../../test/support/fake-timers.ts";
 import { platform } from "../platform.ts";
 import {
   type AdvanceTarget,
@@ -81,7 +81,7 @@ describe("the wake-up [interfaces 4]", () => {
   const longest = 2 ** 31 - 1;
 
   it("fires once, after the delay that was set last, and not after it was cleared", () => {
-    const useRealTimers = fakeEngineTimers();
+    const useRealTimers = replaceEngineTimers();
     try {
       const rung: string[] = [];
       const wakeUp = new WakeUp();

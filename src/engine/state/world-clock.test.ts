@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { fakeEngineTimers } from "../../../test/support/fake-timers.ts";
+import { replaceEngineTimers } from "../../../test/support/fake-timers.ts";
 import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
 import { Tables } from "./tables.ts";
@@ -148,7 +148,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
   });
 
   it("sets a wake-up for the next timer when it starts, and clears it when it stops [interfaces 4]", async () => {
-    onTestFinished(fakeEngineTimers());
+    onTestFinished(replaceEngineTimers());
     const ran: string[] = [];
     const { world, wall } = makeWorld({
       timerHandlers: { lease: (_tx, { subject }) => void ran.push(subject) },

@@ -12,20 +12,20 @@ beforeEach(async () => {
   await control("PUT", "/clock", { mode: "frozen" });
 });
 
-const confirmations = (page: Page) => page.getByRole("region", { name: "Confirmations" });
-const status = (page: Page) => page.getByRole("contentinfo", { name: "Status" });
-const undo = (page: Page) => confirmations(page).getByRole("button", { name: "Undo" }).last();
+const findConfirmations = (page: Page) => page.getByRole("region", { name: "Confirmations" });
+const findStatus = (page: Page) => page.getByRole("contentinfo", { name: "Status" });
+const undo = (page: Page) => findConfirmations(page).getByRole("button", { name: "Undo" }).last();
 
 describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
   it("is confirmed with a way to undo it, by a button or Ctrl-Z [interfaces 2]", async () => {
     const { page, complaints } = await open("?key=apikey_dan");
     const isRevoked = async () => (await control("GET", "/state/api_keys/apikey_dan")).body.revoked;
     await page.getByRole("button", { name: "Revoke" }).click();
-    await see(confirmations(page)).toContainText(/Revoked .+\./);
+    await see(findConfirmations(page)).toContainText(/Revoked .+\./);
     await expectAccessible(page);
     expect(await isRevoked()).toBe(true);
     await undo(page).click();
-    await see(confirmations(page)).toContainText(/Undone: Revoked/);
+    await see(findConfirmations(page)).toContainText(/Undone: Revoked/);
     expect(await isRevoked()).toBe(false);
     await page.getByRole("button", { name: "Revoke" }).click();
     await see(page.getByText(/This key is active/)).toBeHidden();
@@ -52,8 +52,8 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
         return route.fulfill({ response });
       });
       await page.getByRole("button", { name: verb, exact: true }).click();
-      await see(confirmations(page)).toContainText(/ed .+\./);
-      expect(await confirmations(page).textContent()).toContain(`${done} `);
+      await see(findConfirmations(page)).toContainText(/ed .+\./);
+      expect(await findConfirmations(page).textContent()).toContain(`${done} `);
     },
   );
 
@@ -63,7 +63,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(undo(page)).toBeVisible();
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await undo(page).click();
-    await see(confirmations(page)).toContainText("would also undo what happened after it");
+    await see(findConfirmations(page)).toContainText("would also undo what happened after it");
     expect((await control("GET", "/state/threads/thread_ada")).status).toBe(404);
   });
 
@@ -78,16 +78,16 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     ["a deleted webhook", "webhooks?show=webhooks&webhook=wh_ops", "Delete …", "Delete"],
   ])("brings back %s [interfaces 10]", async (_what, address, first, second) => {
     const { page } = await openAt(`/s/default/${address}`);
-    const state = async () =>
+    const readState = async () =>
       (await control("POST", "/snapshots", { name: `s${Math.random()}`.replace(".", "") })).body.records;
-    const before = await state();
+    const before = await readState();
     await page.getByRole("button", { name: first }).click();
     await page.getByRole("dialog").getByRole("button", { name: second, exact: true }).click();
     await see(undo(page)).toBeVisible();
-    expect(await state()).toBeLessThan(before);
+    expect(await readState()).toBeLessThan(before);
     await undo(page).click();
-    await see(confirmations(page)).toContainText("Undone: Deleted");
-    expect(await state()).toBe(before);
+    await see(findConfirmations(page)).toContainText("Undone: Deleted");
+    expect(await readState()).toBe(before);
   });
 
   it("arms switched-off and used-up rules and scenarios again [interfaces 6]", async () => {
@@ -98,35 +98,35 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
       lease: { hits: 3 },
       effect: { status: 500 },
     });
-    const rules = async () =>
+    const listRules = async () =>
       (await control("GET", "/faults")).body.items.map(
         ({ id, lease }: { id: string; lease: { hits?: number } | null }) => `${id} ${lease?.hits ?? ""}`,
       );
     const { page } = await openAt("/s/default/faults");
-    await see(status(page)).toContainText("2 rules active");
-    const before = await rules();
+    await see(findStatus(page)).toContainText("2 rules active");
+    const before = await listRules();
     await page.getByRole("button", { name: "Disarm all" }).click();
-    await see(status(page)).toContainText("No active faults");
+    await see(findStatus(page)).toContainText("No active faults");
     await undo(page).click();
-    await see(status(page)).toContainText("2 rules active");
-    expect(await rules()).toEqual(before);
+    await see(findStatus(page)).toContainText("2 rules active");
+    expect(await listRules()).toEqual(before);
     await api.call("ada", "GET", "/v1/models");
     await page.getByRole("button", { name: "Arm again: older" }).click();
-    await see(confirmations(page)).toContainText("Armed older again.");
+    await see(findConfirmations(page)).toContainText("Armed older again.");
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(503);
     await page.getByRole("searchbox").fill("flaky-uploads");
     await page.getByText("off", { exact: true }).click();
-    await see(status(page)).toContainText("1 scenario active");
+    await see(findStatus(page)).toContainText("1 scenario active");
     await undo(page).click();
-    await see(status(page)).not.toContainText("scenario");
+    await see(findStatus(page)).not.toContainText("scenario");
   });
 
   it("is undone by Ctrl-Z while the switch that made it still has the focus [interfaces 2]", async () => {
     const { page } = await openAt("/s/default/faults?scenario=flaky-uploads");
     await page.getByRole("switch", { name: "Inactive" }).press("Space");
-    await see(confirmations(page)).toContainText("Activated flaky-uploads.");
+    await see(findConfirmations(page)).toContainText("Activated flaky-uploads.");
     await page.keyboard.press("Control+z");
-    await see(confirmations(page)).toContainText("Undone: Activated flaky-uploads.");
+    await see(findConfirmations(page)).toContainText("Undone: Activated flaky-uploads.");
   });
 
   it("shows control characters of a name escaped, also once it is undone [interfaces 2]", async () => {
@@ -134,9 +134,9 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await openAt("/s/default/world?show=departments&department=dept_ml");
     await choose(page, "Parent", /^Operations/);
     await page.getByRole("button", { name: "Move", exact: true }).click();
-    await see(confirmations(page)).toContainText("Moved M\\u202eL under Operations.");
+    await see(findConfirmations(page)).toContainText("Moved M\\u202eL under Operations.");
     await undo(page).click();
-    await see(confirmations(page)).toContainText("Undone: Moved M\\u202eL under Operations.");
+    await see(findConfirmations(page)).toContainText("Undone: Moved M\\u202eL under Operations.");
   });
 
   it("arms all rules again, also if the live stream shows first that they are gone [interfaces 6]", async () => {
@@ -149,20 +149,20 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
       return route.fulfill({ response });
     });
     await page.getByRole("button", { name: "Disarm all" }).click();
-    await see(confirmations(page)).toContainText("Disarmed 2 rules.");
+    await see(findConfirmations(page)).toContainText("Disarmed 2 rules.");
     await undo(page).click();
-    await see(status(page)).toContainText("2 rules active");
+    await see(findStatus(page)).toContainText("2 rules active");
   });
 
   it("moves the clock back, and undoes everything that the advance ran [interfaces 10]", async () => {
     await control("POST", "/faults", { id: "soon", lease: { ttl: "10m" }, effect: { status: 503 } });
     const { page } = await openAt("/s/default/time");
     const { now } = (await control("GET", "/clock")).body;
-    await see(status(page)).toContainText(/Clock: frozen, next .+ in \d+ s/);
+    await see(findStatus(page)).toContainText(/Clock: frozen, next .+ in \d+ s/);
     await page.getByRole("button", { name: "+6 h" }).click();
-    await see(confirmations(page)).toContainText("Ran:");
+    await see(findConfirmations(page)).toContainText("Ran:");
     await undo(page).click();
-    await see(confirmations(page)).toContainText("Undone:");
+    await see(findConfirmations(page)).toContainText("Undone:");
     expect((await control("GET", "/clock")).body).toMatchObject({ now, mode: "frozen" });
   });
 
@@ -172,15 +172,15 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
   ])("takes back %s [interfaces 2]", async (_what, address, buttons) => {
     const { body: receiver } = await control("POST", "/receivers", { answers: [500] });
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["user.created"] });
-    const counts = async () => (await control("GET", "")).body.counts;
-    const before = await counts();
+    const readCounts = async () => (await control("GET", "")).body.counts;
+    const before = await readCounts();
     const { page } = await openAt(`/s/default/${address}`);
     for (const name of buttons) await page.getByRole("button", { name, exact: true }).click();
     await see(undo(page)).toBeVisible();
-    expect(await counts()).not.toEqual(before);
+    expect(await readCounts()).not.toEqual(before);
     await undo(page).press("Enter");
-    await see(confirmations(page)).toContainText("Undone:");
-    expect(await counts()).toEqual(before);
+    await see(findConfirmations(page)).toContainText("Undone:");
+    expect(await readCounts()).toEqual(before);
   });
 
   it("says that a rewind has already undone a request, not that the request changed nothing [interfaces 10]", async () => {
@@ -191,30 +191,30 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     const request = entries.find(({ kind }: { kind: string }) => kind === "request");
     await control("POST", `/history/${request.id}/rewind`, { to: "before" });
     await undo(page).click();
-    await see(confirmations(page)).toContainText("A rewind has already undone this change.");
+    await see(findConfirmations(page)).toContainText("A rewind has already undone this change.");
   });
 
   it("takes back a repeated request, and a moved department [interfaces 2]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     const { headers } = await api.call("ada", "POST", path, { new_parent_id: "dept_ops" });
     await control("PATCH", "/state/departments/dept_ml", { parent_id: "dept_acme" });
-    const parent = async () => (await control("GET", "/state/departments/dept_ml")).body.parent_id;
+    const readParent = async () => (await control("GET", "/state/departments/dept_ml")).body.parent_id;
     const { page } = await openAt(`/s/default/timeline?entry=${headers.get("x-request-id")}`);
     await page.getByRole("button", { name: "Repeat" }).click();
-    await see(confirmations(page)).toContainText("Sent the request again.");
-    expect(await parent()).toBe("dept_ops");
+    await see(findConfirmations(page)).toContainText("Sent the request again.");
+    expect(await readParent()).toBe("dept_ops");
     await undo(page).click();
-    await see(confirmations(page)).toContainText("Undone: Sent");
-    expect(await parent()).toBe("dept_acme");
+    await see(findConfirmations(page)).toContainText("Undone: Sent");
+    expect(await readParent()).toBe("dept_acme");
     const { page: world } = await openAt("/s/default/world?show=departments&department=dept_ml");
     await choose(world, "Parent", /^Operations/);
     await world.getByRole("button", { name: "Move", exact: true }).click();
-    await see(confirmations(world)).toContainText("Moved ML under Operations.");
-    expect(await parent()).toBe("dept_ops");
+    await see(findConfirmations(world)).toContainText("Moved ML under Operations.");
+    expect(await readParent()).toBe("dept_ops");
     await undo(world).click();
-    await see(confirmations(world)).toContainText("Undone: Moved ML under Operations.");
+    await see(findConfirmations(world)).toContainText("Undone: Moved ML under Operations.");
     await see(world.getByRole("status")).toHaveCount(0);
-    expect(await parent()).toBe("dept_acme");
+    expect(await readParent()).toBe("dept_acme");
   });
 
   it("brings back a sandbox that was reset, with its rules and scenarios, also with another seed [interfaces 2]", async () => {
@@ -227,7 +227,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("POST", "/faults", { id: "newer", lease: { hits: 3 }, effect: { status: 500 } });
     await control("POST", "/faults", { id: "spent", times: 1, effect: { status: 502 } });
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(502);
-    const state = async () => {
+    const readState = async () => {
       const { counts, clock, scenarios, seed, fixture } = (await control("GET", "")).body;
       const { items } = (await control("GET", "/faults")).body as { items: { id: string; spent: boolean }[] };
       const rules = items.filter(({ spent }) => !spent).map(({ id }) => id);
@@ -235,21 +235,21 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
       const receivers = (await control("GET", "/receivers")).body.total;
       return { counts, now: clock.now, scenarios, seed, fixture, rules, pending, receivers };
     };
-    const before = await state();
+    const before = await readState();
     const { page } = await openAt("/s/default/sandboxes?sandbox=default");
     const reset = async (seed: string) => {
       await page.getByRole("button", { name: "Reset …" }).click();
       await page.getByRole("dialog").getByRole("textbox", { name: "Seed" }).fill(seed);
       await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
       await see(page.getByRole("dialog")).toHaveCount(0);
-      expect((await state()).rules).toEqual([]);
+      expect((await readState()).rules).toEqual([]);
       await undo(page).press("Enter");
-      await see(confirmations(page)).toContainText("Undone: Reset default.");
+      await see(findConfirmations(page)).toContainText("Undone: Reset default.");
     };
     await reset("");
-    await expect.poll(state, { timeout: PATIENCE_MS }).toEqual(before);
+    await expect.poll(readState, { timeout: PATIENCE_MS }).toEqual(before);
     await reset("11");
-    await expect.poll(state, { timeout: PATIENCE_MS }).toEqual(before);
+    await expect.poll(readState, { timeout: PATIENCE_MS }).toEqual(before);
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(500);
   });
 });

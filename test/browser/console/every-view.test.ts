@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { expectAccessible, expectToFit, waitUntilLoaded } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
-import { eventually } from "../../support/eventually.ts";
+import { waitUntilPasses } from "../../support/eventually.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await api.call("dan", "DELETE", "/v1/threads/thread_none");
   await control("POST", "/snapshots", { name: "before" });
   const { headers } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-  const delivery: string = await eventually(async () => {
+  const delivery: string = await waitUntilPasses(async () => {
     const { items } = (await control("GET", "/deliveries")).body;
     return items.find(({ event }: { event: string }) => event === "thread.deleted").delivery_id;
   });
@@ -118,7 +118,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await waitUntilLoaded(page);
     /** Presses Tab until the element is focused; every stop must show its focus. */
-    const tabTo = async (wanted: string | RegExp, key = "Tab") => {
+    const pressTabUntil = async (wanted: string | RegExp, key = "Tab") => {
       for (let stop = 0; stop < MOST_STOPS; stop += 1) {
         await page.keyboard.press(key);
         const [found, outline] = (await page.evaluate(`[${FOCUSED}, ${OUTLINE}]`)) as [string, string];
@@ -127,7 +127,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
       }
       throw new Error(`no ${wanted} within ${MOST_STOPS} stops of ${key}`);
     };
-    await tabTo(/^(tree)?grid$/);
+    await pressTabUntil(/^(tree)?grid$/);
     for (const view of [
       "Faults",
       "Time",
@@ -139,12 +139,12 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
       "Sandboxes",
       "Timeline",
     ]) {
-      await tabTo(view, "Shift+Tab");
+      await pressTabUntil(view, "Shift+Tab");
       await page.keyboard.press("Enter");
       await see(page.getByRole("heading", { level: 1, name: view })).toBeVisible();
       await waitUntilLoaded(page);
       await see(page.locator("[role=grid], [role=treegrid]").first()).toBeVisible();
-      await tabTo(/^(tree)?grid$/);
+      await pressTabUntil(/^(tree)?grid$/);
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       const pane = page.locator(".detail");

@@ -15,7 +15,7 @@ describe("the first visit to the console", { timeout: 4 * PATIENCE_MS }, () => {
   it("leads to a call from the page, then to one from a client [interfaces 2]", async () => {
     const { page, complaints } = await open();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+    const readClipboard = () => page.evaluate("navigator.clipboard.readText()");
     const start = page.getByRole("region", { name: "First call" });
     await expectAccessible(page);
     await start.getByRole("button", { name: "Try it as Ada" }).click();
@@ -27,9 +27,9 @@ describe("the first visit to the console", { timeout: 4 * PATIENCE_MS }, () => {
     await start.getByRole("button", { name: "Try it as Dan" }).press("Enter");
     await see(page.getByRole("row", { name: /models.*usr_dan/ })).toBeVisible();
     await start.getByRole("button", { name: "Copy as .env" }).click();
-    await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
+    await expect.poll(readClipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
     await start.getByRole("button", { name: "Copy base URL" }).click();
-    await expect.poll(clipboard).toBe(api.url);
+    await expect.poll(readClipboard).toBe(api.url);
     expect(await page.content()).not.toContain(KEYS.dan);
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 800 });

@@ -7,7 +7,7 @@ import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const { api, open, openAt, control } = useConsole("faults");
-const models = () => api.call("dan", "GET", "/v1/models");
+const listModels = () => api.call("dan", "GET", "/v1/models");
 
 describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
   it("shows held requests on every view, and continues, fails, drops and answers them [interfaces 20]", async () => {
@@ -23,7 +23,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     const held = page.getByRole("region", { name: "Held requests" });
     const status = page.getByRole("contentinfo", { name: "Status" });
     await see(status).toContainText("1 rule active");
-    const first = models();
+    const first = listModels();
     await see(held).toContainText("GET /v1/models");
     await see(held).toContainText(
       /by usr_dan, nothing has changed yet; held by rule fault_1, continues in \d+ s/,
@@ -38,15 +38,15 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.locator("#view")).toBeFocused();
     const done = page.getByRole("region", { name: "Confirmations" });
     await see(done).toContainText("Continued GET /v1/models.");
-    const second = models();
+    const second = listModels();
     await page.getByRole("button", { name: "Answer 503: GET /v1/models" }).click();
     expect((await second).status).toBe(503);
     await see(done).toContainText("Answered GET /v1/models with 503.");
-    const third = models().catch((error: Error) => error);
+    const third = listModels().catch((error: Error) => error);
     await page.getByRole("button", { name: "Drop: GET /v1/models" }).click();
     expect(await third).toBeInstanceOf(Error);
     await see(done).toContainText("Dropped GET /v1/models.");
-    const fourth = models();
+    const fourth = listModels();
     await page.getByRole("button", { name: "Answer …: GET /v1/models" }).click();
     const answer = page.getByRole("textbox", { name: "Answer" });
     await expectAccessible(page);
@@ -82,7 +82,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
       effect: { hold: {} },
     });
     const { page } = await open();
-    const asked = models();
+    const asked = listModels();
     await page.getByRole("button", { name: "Answer …: GET /v1/models" }).click();
     const answer = page.getByRole("textbox", { name: "Answer" });
     const { status, body } = JSON.parse(await answer.inputValue());
@@ -108,7 +108,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
   it("keeps an answer that is being written when the request is released elsewhere [interfaces 20]", async () => {
     await control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
     const { page } = await open();
-    const asked = models();
+    const asked = listModels();
     await page.getByRole("button", { name: "Answer …: GET /v1/models" }).click();
     const answer = page.getByRole("textbox", { name: "Answer" });
     await answer.fill('{"status": 207}');
@@ -128,7 +128,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     async (height) => {
       await control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
       const { page } = await open("", { width: 360, height });
-      const calls = Array.from({ length: 6 }, models);
+      const calls = Array.from({ length: 6 }, listModels);
       const held = page.getByRole("region", { name: "Held requests" });
       const release = held.getByRole("button", { name: "Continue: GET /v1/models" });
       await see(release).toHaveCount(6);

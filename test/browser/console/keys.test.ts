@@ -11,7 +11,7 @@ beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"
 
 const HOUR_MS = 3_600_000;
 
-const status = async (key: string) =>
+const fetchStatus = async (key: string) =>
   (await api.call(undefined, "GET", "/v1/models", undefined, { "api-key": key })).status;
 
 describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
@@ -27,7 +27,7 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await see(made).toContainText("Key created.");
     const key = (await made.locator("pre").first().textContent())!;
     expect(key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
-    expect(await status(key)).toBe(200);
+    expect(await fetchStatus(key)).toBe(200);
     await expectAccessible(page);
     await made.getByRole("button", { name: "Done" }).click();
     const row = page.getByRole("row", { name: /Pipeline/ });
@@ -42,12 +42,12 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     // Existing keys are not shown either.
     for (const known of Object.values(KEYS)) expect(await page.content()).not.toContain(known);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+    const readClipboard = () => page.evaluate("navigator.clipboard.readText()");
     await page
       .getByRole("row", { name: /Ada laptop/ })
       .getByRole("button", { name: /^Copy key/ })
       .click();
-    await expect.poll(clipboard).toBe(KEYS.ada);
+    await expect.poll(readClipboard).toBe(KEYS.ada);
     // Copying opens no row.
     expect(page.url()).not.toContain("apikey_ada");
     await page
@@ -56,7 +56,7 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
       .click();
     const pane = page.getByRole("region", { name: /^Key apikey_ada/ });
     await pane.getByRole("button", { name: "Copy as .env" }).click();
-    await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.ada}\n`);
+    await expect.poll(readClipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.ada}\n`);
     expect(complaints).toEqual([]);
   });
 
@@ -65,15 +65,15 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     const pane = page.getByRole("region", { name: "Key apikey_dan" });
     await pane.getByRole("button", { name: "Revoke" }).click();
     await see(pane).toContainText("Calls with this key are rejected: it was revoked.");
-    expect(await status(KEYS.dan)).toBe(401);
+    expect(await fetchStatus(KEYS.dan)).toBe(401);
     await pane.getByRole("button", { name: "Reactivate" }).click();
     await see(pane).toContainText("This key is active.");
-    expect(await status(KEYS.dan)).toBe(200);
+    expect(await fetchStatus(KEYS.dan)).toBe(200);
     await pane.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await see(pane).toHaveCount(0);
     await see(page.getByRole("row", { name: /Dan/ })).toHaveCount(0);
-    expect(await status(KEYS.dan)).toBe(401);
+    expect(await fetchStatus(KEYS.dan)).toBe(401);
     await page.goto(`${api.url}/_console/s/default/keys?key=apikey_dan`);
     await see(page.getByRole("alert")).toContainText("No key apikey_dan");
   });
@@ -88,7 +88,7 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("in 1 h");
     await api.call(undefined, "POST", "/_control/sandboxes/default/clock/advance", { by: HOUR_MS });
     await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("expired");
-    expect(await status(key)).toBe(401);
+    expect(await fetchStatus(key)).toBe(401);
   });
 
   it("shows an error at its field, keeps the input, and accepts the corrected input [2.15]", async () => {

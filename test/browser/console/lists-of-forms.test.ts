@@ -7,14 +7,14 @@ import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 const { walkTo } = useConsole("sandboxes");
 
 /** The props of the last render: a new object after each render. */
-const renderedProps = (element: object) =>
+const getRenderedProps = (element: object) =>
   Object.entries(element).find(([key]) => key.startsWith("__reactProps$"))?.[1];
 
 /** Returns a function that tells whether the part of the page has rendered since the last call. */
 async function watch(part: Locator): Promise<() => Promise<boolean>> {
-  const before = await part.evaluateHandle(renderedProps);
+  const before = await part.evaluateHandle(getRenderedProps);
   return async () => {
-    const now = await part.evaluateHandle(renderedProps);
+    const now = await part.evaluateHandle(getRenderedProps);
     return part.page().evaluate(([before, now]) => now !== before, [before, now]);
   };
 }

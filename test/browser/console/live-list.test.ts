@@ -4,7 +4,7 @@ import { expectAccessible, expectToFit, waitForLive } from "../../support/browse
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { KEYS } from "../../support/harness.ts";
-import { rawRequest } from "../../support/raw-request.ts";
+import { sendRawRequest } from "../../support/raw-request.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -14,9 +14,9 @@ beforeEach(async () => {
 });
 
 const findRow = (page: Page, name: RegExp) => page.getByRole("row", { name });
-const grid = (page: Page) => page.getByRole("treegrid");
+const findGrid = (page: Page) => page.getByRole("treegrid");
 const remove = (name: string) => api.call("dan", "DELETE", `/v1/threads/thread_${name}`);
-const titles = (page: Page) => page.locator(".entry-link").allTextContents();
+const readTitles = (page: Page) => page.locator(".entry-link").allTextContents();
 
 /** A deletion whose delivery fails and is retried. */
 async function deleteWithRetry() {
@@ -48,7 +48,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
       ["status:200 op:models", 1],
     ] as const) {
       await filter.fill(text);
-      await see(grid(page), text).toHaveAttribute("aria-rowcount", String(count));
+      await see(findGrid(page), text).toHaveAttribute("aria-rowcount", String(count));
     }
     await see(page.getByRole("button", { name: "Rejected 0" })).toBeVisible();
     expect(complaints).toEqual([]);
@@ -67,7 +67,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     // No entry was opened.
     expect(page.url()).not.toContain("entry=");
     await expectAccessible(page);
-    await grid(page).focus();
+    await findGrid(page).focus();
     for (let steps = 0; steps < 20; steps += 1) {
       if ((await deletion.getAttribute("class"))!.includes("row-active")) break;
       await page.keyboard.press("ArrowDown");
@@ -81,7 +81,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await see(retry).toHaveCount(0);
     await page.getByRole("button", { name: "Order by time" }).click();
     await see(retry).toHaveAttribute("aria-level", "1");
-    const shown = await titles(page);
+    const shown = await readTitles(page);
     expect(shown.findIndex((one) => one.includes("retry"))).toBeLessThan(
       shown.findIndex((one) => one.includes("thread_ada")),
     );
@@ -99,7 +99,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await release.click();
     expect((await held).status).toBe(200);
     await see(findRow(page, /GET \/v1\/models/)).toBeVisible();
-    const shown = await titles(page);
+    const shown = await readTitles(page);
     const findPlace = (word: string) => shown.findIndex((one) => one.includes(word));
     expect(findPlace("thread_later")).toBeLessThan(findPlace("clock was advanced"));
     expect(findPlace("clock was advanced")).toBeLessThan(findPlace("models"));
@@ -129,7 +129,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await row.boundingBox())!.y).toBe(before);
     // The list shows the newest entries if the pointer is elsewhere.
     await page.mouse.move(2, 2);
-    await grid(page).evaluate((element) => {
+    await findGrid(page).evaluate((element) => {
       element.scrollTop = 0;
     });
     await remove("newest");
@@ -195,7 +195,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     ] as const) {
       const head = ["POST /webhooks HTTP/1.1", "Host: localhost", "Connection: close", `X-Note: ${note}`];
       const type = ["X-Note: last", "Content-Type: application/json", `Content-Length: ${body.length}`];
-      await rawRequest(Number(new URL(api.url).port), [...head, ...type, `Api-Key: ${KEYS.ada}`], body);
+      await sendRawRequest(Number(new URL(api.url).port), [...head, ...type, `Api-Key: ${KEYS.ada}`], body);
     }
     const { entries } = (await control("GET", "/journal?limit=2")).body;
     const { page } = await open(`?pin=${entries.map(({ seq }: { seq: number }) => seq).join(".")}`);
@@ -212,21 +212,21 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await findRow(page, /thread_one/).click();
     const pane = page.getByRole("region", { name: /^Entry / });
     const handle = page.getByRole("separator", { name: "Width of the pane" });
-    const width = async () => (await pane.boundingBox())!.width;
-    const before = await width();
+    const measureWidth = async () => (await pane.boundingBox())!.width;
+    const before = await measureWidth();
     await handle.focus();
     for (let at = 0; at < 3; at += 1) await page.keyboard.press("ArrowLeft");
-    await expect.poll(width).toBeGreaterThan(before + 80);
+    await expect.poll(measureWidth).toBeGreaterThan(before + 80);
     await expectAccessible(page);
     await page.reload();
     await see(pane).toBeVisible();
-    await expect.poll(width).toBeGreaterThan(before + 80);
+    await expect.poll(measureWidth).toBeGreaterThan(before + 80);
     const box = (await handle.boundingBox())!;
     await page.mouse.move(box.x + 5, box.y + 300);
     await page.mouse.down();
     await page.mouse.move(box.x + 200, box.y + 300, { steps: 4 });
     await page.mouse.up();
-    await expect.poll(width).toBeLessThan(before + 10);
+    await expect.poll(measureWidth).toBeLessThan(before + 10);
     await page.evaluate("localStorage.clear()");
     expect(complaints).toEqual([]);
   });

@@ -26,11 +26,11 @@ async function openPending(search: string) {
   return { page, release };
 }
 
-const fields = (page: Page) => page.locator(".select");
+const findFields = (page: Page) => page.locator(".select");
 
 /** Expects that enabled selects open and disabled ones show that they load. */
 async function expectSelectsMatchState(page: Page): Promise<void> {
-  for (const field of await fields(page).all()) {
+  for (const field of await findFields(page).all()) {
     if (await field.isDisabled()) {
       await see(field).toContainText("Loading …");
       continue;
@@ -56,10 +56,10 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     ["sandboxes?make=sandbox", 2],
   ])("disables selects while their choices load: %s [interfaces 2]", async (search, choices) => {
     const { page, release } = await openPending(search);
-    await see(fields(page)).toHaveCount(choices);
+    await see(findFields(page)).toHaveCount(choices);
     await expectSelectsMatchState(page);
     await release();
-    for (const field of await fields(page).all()) await see(field).toBeEnabled();
+    for (const field of await findFields(page).all()) await see(field).toBeEnabled();
   });
 
   it("enables triggering once the events have loaded [interfaces 4]", async () => {

@@ -198,15 +198,15 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     };
     await control("PUT", "/operations", { openapi: document });
     const { page: view, complaints } = await open("api?operation=createOrder");
-    const type = (name: string, value: string) =>
+    const fillField = (name: string, value: string) =>
       view.getByRole("textbox", { name, exact: true }).fill(value);
     await see(view.getByRole("textbox", { name: "name", exact: true })).toHaveValue("text");
     await see(view.getByRole("textbox", { name: "extra", exact: true })).toHaveValue("");
-    await type("filter[state]", "open & new");
-    await type("limit", "5");
-    await type("name", "Ada & Co");
+    await fillField("filter[state]", "open & new");
+    await fillField("limit", "5");
+    await fillField("name", "Ada & Co");
     await view.getByRole("textbox", { name: "tags", exact: true }).fill("red, green");
-    await type("address[city]", "Bern");
+    await fillField("address[city]", "Bern");
     const sent = view.waitForRequest(/orders/);
     await view.getByRole("button", { name: "Send" }).click();
     const request = await sent;

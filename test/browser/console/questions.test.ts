@@ -26,9 +26,9 @@ beforeEach(async () => {
     .toContain("webhook.retry");
 });
 
-const row = (page: Page, name: RegExp) => page.getByRole("row", { name });
-const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
-const clipboard = (page: Page) => page.evaluate<string>("navigator.clipboard.readText()");
+const findRow = (page: Page, name: RegExp) => page.getByRole("row", { name });
+const findButton = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const readClipboard = (page: Page) => page.evaluate<string>("navigator.clipboard.readText()");
 
 interface Question {
   question: string;
@@ -44,66 +44,69 @@ const QUESTIONS: readonly Question[] = [
   {
     question: "Why did the third call fail?",
     from: () => "timeline",
-    steps: (page) => [row(page, /404 DELETE .*thread_none/)],
+    steps: (page) => [findRow(page, /404 DELETE .*thread_none/)],
     answer: (page) => see(page.getByRole("region", { name: "Why" })).toContainText(/thread_none/),
   },
   {
     question: "What changed?",
     from: () => "timeline",
-    steps: (page) => [row(page, /200 DELETE .*thread_ada/)],
+    steps: (page) => [findRow(page, /200 DELETE .*thread_ada/)],
     answer: (page) => see(page.getByRole("region", { name: "Changes" })).toContainText("thread_ada"),
   },
   {
     question: "When is the next retry?",
     from: () => "timeline",
-    steps: (page) => [row(page, /500: thread.deleted, first attempt/)],
+    steps: (page) => [findRow(page, /500: thread.deleted, first attempt/)],
     answer: (page) => see(page.getByText(/^Next retry in (60 s|1 min)$/)).toBeVisible(),
   },
   {
     question: "Show me the retry.",
     from: () => "timeline",
-    steps: (page) => [row(page, /500: thread.deleted, first attempt/), button(page, "Run next retry now")],
-    answer: (page) => see(row(page, /200: thread.deleted, retry/)).toBeVisible(),
+    steps: (page) => [
+      findRow(page, /500: thread.deleted, first attempt/),
+      findButton(page, "Run next retry now"),
+    ],
+    answer: (page) => see(findRow(page, /200: thread.deleted, retry/)).toBeVisible(),
   },
   {
     question: "Undo what I just did.",
     from: () => "keys?key=apikey_dan",
     before: async (page) => {
-      await button(page, "Revoke").click();
+      await findButton(page, "Revoke").click();
       await expect.poll(async () => (await api.call("dan", "GET", "/v1/models")).status).toBe(401);
     },
-    steps: (page) => [button(page, "Undo")],
+    steps: (page) => [findButton(page, "Undo")],
     answer: () => expect.poll(async () => (await api.call("dan", "GET", "/v1/models")).status).toBe(200),
   },
   {
     question: "Give me a key.",
     from: () => "keys",
-    steps: (page) => [row(page, /Ada laptop/).getByRole("button", { name: /^Copy key/ })],
-    answer: (page) => expect.poll(() => clipboard(page)).toBe(KEYS.ada),
+    steps: (page) => [findRow(page, /Ada laptop/).getByRole("button", { name: /^Copy key/ })],
+    answer: (page) => expect.poll(() => readClipboard(page)).toBe(KEYS.ada),
   },
   {
     question: "Copy it as curl.",
     from: () => `timeline?entry=${refused}`,
-    steps: (page) => [button(page, "Copy as curl")],
-    answer: (page) => expect.poll(() => clipboard(page)).toMatch(/^curl .*thread_none/),
+    steps: (page) => [findButton(page, "Copy as curl")],
+    answer: (page) => expect.poll(() => readClipboard(page)).toMatch(/^curl .*thread_none/),
   },
   {
     question: "Share this state.",
     from: () => "timeline",
-    steps: (page) => [button(page, "Export …"), button(page, "Export sandbox")],
+    steps: (page) => [findButton(page, "Export …"), findButton(page, "Export sandbox")],
     answer: async (page) => expect(await downloaded.get(page)).toBe("default.understudy"),
   },
   {
     question: "Let the next one fail.",
     from: () => `timeline?entry=${deleted}`,
-    steps: (page) => [button(page, "Fail the next call …"), button(page, "Arm")],
+    steps: (page) => [findButton(page, "Fail the next call …"), findButton(page, "Arm")],
     answer: () =>
       expect.poll(async () => (await api.call("ada", "DELETE", "/v1/threads/thread_none")).status).toBe(503),
   },
   {
     question: "Back to before.",
     from: () => `timeline?entry=${deleted}`,
-    steps: (page) => [button(page, "Rewind to before this …"), button(page, "Rewind")],
+    steps: (page) => [findButton(page, "Rewind to before this …"), findButton(page, "Rewind")],
     answer: () =>
       expect.poll(async () => (await control("GET", "/state/threads/thread_ada")).status).toBe(200),
   },

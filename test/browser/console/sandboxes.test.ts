@@ -118,15 +118,15 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
     await seconds.press("Enter");
     await see(seconds).toHaveAccessibleDescription(/processing_seconds/);
-    const settings = async () => (await control("GET", "/tuned")).body.settings;
-    const before = await settings();
+    const readSettings = async () => (await control("GET", "/tuned")).body.settings;
+    const before = await readSettings();
     await seconds.fill("5");
     await seconds.press("Enter");
     await see(page.getByText('Changed processing_seconds: 5, preview: "on".')).toBeVisible();
-    expect(await settings()).toEqual({ ...before, processing_seconds: 5, preview: "on" });
+    expect(await readSettings()).toEqual({ ...before, processing_seconds: 5, preview: "on" });
     await page.getByRole("button", { name: "Undo" }).press("Enter");
     await see(page.getByText(/Undone: Changed/)).toBeVisible();
-    expect(await settings()).toEqual(before);
+    expect(await readSettings()).toEqual(before);
   });
 
   it("warns before a setting deletes entries [interfaces 2]", async () => {
@@ -167,12 +167,12 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await control("POST", "/elm/fork", { name: "orphan" });
     await control("DELETE", "/elm");
     const { page } = await open();
-    const names = async () =>
+    const readNames = async () =>
       (await page.getByRole("row").allInnerTexts()).flatMap(
         (text) => /oak|ash|acorn|seedling|orphan/.exec(text) ?? [],
       );
     await see(page.getByRole("row", { name: /seedling/ })).toBeVisible();
-    expect(await names()).toEqual(["oak", "acorn", "seedling", "ash", "orphan"]);
+    expect(await readNames()).toEqual(["oak", "acorn", "seedling", "ash", "orphan"]);
     await see(page.getByRole("row", { name: /seedling/ }).getByRole("img")).toHaveAccessibleName(
       "Fork of acorn",
     );

@@ -135,12 +135,12 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "GET", "/v1/analytics/usage/limits/org_acme");
     await api.call("ada", "GET", "/v1/models");
     const { page, complaints } = await open();
-    const marked = (name: RegExp, mark: string) =>
+    const findMark = (name: RegExp, mark: string) =>
       findRow(page, name).getByRole("img", { name: mark, exact: true });
-    await see(marked(/models.*delayed 20 ms/, "delayed")).toBeVisible();
-    await see(marked(/404.*thread_none.*delayed 20 ms/, "rejected")).toBeVisible();
-    await see(marked(/503.*usage/, "injected")).toBeVisible();
-    await see(marked(/200 GET \/v1\/models.*usr_ada/, "OK")).toBeVisible();
+    await see(findMark(/models.*delayed 20 ms/, "delayed")).toBeVisible();
+    await see(findMark(/404.*thread_none.*delayed 20 ms/, "rejected")).toBeVisible();
+    await see(findMark(/503.*usage/, "injected")).toBeVisible();
+    await see(findMark(/200 GET \/v1\/models.*usr_ada/, "OK")).toBeVisible();
     await findRow(page, /models.*delayed/).click();
     await see(detail(page)).toContainText(
       "models.list succeeded for usr_dan. A fault delayed the response by 20 ms and changed nothing else",
@@ -257,22 +257,22 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await open();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await findRow(page, /GET \/v1\/models/).click();
-    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+    const readClipboard = () => page.evaluate("navigator.clipboard.readText()");
     await detail(page).getByRole("button", { name: "Copy as curl" }).click();
     await see(detail(page).getByRole("button", { name: "Copied" })).toBeVisible();
-    expect(await clipboard()).toBe(
+    expect(await readClipboard()).toBe(
       `curl -i -X GET '${api.url}/v1/models?limit=2' \\\n  -H 'api-key: ${KEYS.dan}'`,
     );
     await detail(page).getByRole("button", { name: "Copy as fetch" }).click();
-    await expect.poll(clipboard).toContain(`await fetch("${api.url}/v1/models?limit=2"`);
+    await expect.poll(readClipboard).toContain(`await fetch("${api.url}/v1/models?limit=2"`);
     await detail(page).getByRole("button", { name: "Copy as Python" }).click();
     await expect
-      .poll(clipboard)
+      .poll(readClipboard)
       .toBe(
         `import requests\n\nresponse = requests.request(\n    "GET",\n    "${api.url}/v1/models?limit=2",\n    headers={"api-key":"${KEYS.dan}"},\n)\nprint(response.status_code, response.text)`,
       );
     await detail(page).getByRole("button", { name: "Copy as .env" }).click();
-    await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
+    await expect.poll(readClipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
   });
 
   it("shows only the beginning of a long body, which would block the page [interfaces 10]", async () => {
@@ -291,14 +291,14 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     const { headers } = await api.call("dan", "POST", path, new Uint8Array([0, 255, 254]), type);
     const { page } = await open(`?entry=${headers.get("x-request-id")}`);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+    const readClipboard = () => page.evaluate("navigator.clipboard.readText()");
     await see(detail(page).getByRole("region", { name: "Request" })).toContainText("3 bytes, not text");
     await detail(page).getByRole("button", { name: "Copy as curl" }).click();
-    await expect.poll(clipboard).toMatch(/boundary=x' \\\n {2}--data-binary @body-of-3-bytes$/);
+    await expect.poll(readClipboard).toMatch(/boundary=x' \\\n {2}--data-binary @body-of-3-bytes$/);
     await detail(page).getByRole("button", { name: "Copy as fetch" }).click();
-    await expect.poll(clipboard).toMatch(/^\/\/ Add the body: 3 bytes that are not text\.\nawait fetch/);
+    await expect.poll(readClipboard).toMatch(/^\/\/ Add the body: 3 bytes that are not text\.\nawait fetch/);
     await detail(page).getByRole("button", { name: "Copy as Python" }).click();
-    await expect.poll(clipboard).toContain('data=open("body-of-3-bytes", "rb")');
+    await expect.poll(readClipboard).toContain('data=open("body-of-3-bytes", "rb")');
     await detail(page).getByRole("button", { name: "Edit and send again" }).click();
     await see(page.getByRole("dialog")).toContainText("The original body has 3 bytes that are not text");
     await see(page.getByRole("textbox", { name: "Body" })).toHaveValue("");
@@ -310,8 +310,8 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await findRow(page, /HEAD \/v1\/models/).click();
     await detail(page).getByRole("button", { name: "Copy as curl" }).click();
-    const copied = () => page.evaluate("navigator.clipboard.readText()");
-    await expect.poll(copied).toMatch(/^curl -i --head --globoff '/);
+    const readClipboard = () => page.evaluate("navigator.clipboard.readText()");
+    await expect.poll(readClipboard).toMatch(/^curl -i --head --globoff '/);
     await detail(page).getByRole("button", { name: "Edit and send again" }).click();
     const dialog = page.getByRole("dialog");
     await see(dialog.getByRole("button", { name: /^HEAD Method/ })).toBeVisible();
@@ -354,14 +354,14 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await choose(page, "Call as", /apikey_ada$/);
     await dialog.getByRole("button", { name: "Send" }).click();
     await see(dialog.getByRole("status")).toContainText("200");
-    const status = async () => (await control("GET", "/state/threads/thread_ada")).status;
-    expect(await status()).toBe(404);
+    const fetchThreadStatus = async () => (await control("GET", "/state/threads/thread_ada")).status;
+    expect(await fetchThreadStatus()).toBe(404);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     const confirmations = page.getByRole("region", { name: "Confirmations" });
     await see(confirmations).toContainText("DELETE /v1/threads/thread_ada was answered with 200.");
     await confirmations.getByRole("button", { name: "Undo" }).click();
     await see(confirmations).toContainText("Undone:");
-    expect(await status()).toBe(200);
+    expect(await fetchThreadStatus()).toBe(200);
   });
 
   it("filters by text and outcome, and zooms by dragging [interfaces 10]", async () => {
@@ -416,12 +416,12 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(findRow(page, /thread_first/)).toHaveCount(1);
     api.understudy.server.closeAllConnections();
     // The connections of the test itself must be reopened too.
-    const health = () =>
+    const fetchHealth = () =>
       api.call(undefined, "GET", "/_control/health").then(
         ({ status }) => status,
         () => 0,
       );
-    await expect.poll(health, { timeout: PATIENCE_MS }).toBe(200);
+    await expect.poll(fetchHealth, { timeout: PATIENCE_MS }).toBe(200);
     await api.call("dan", "DELETE", "/v1/threads/thread_second");
     await see(findRow(page, /thread_second/)).toHaveCount(1);
     await waitForLive(page);

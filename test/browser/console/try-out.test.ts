@@ -73,8 +73,8 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     await see(page.getByText('Changed preview: "on".')).toBeVisible();
     await see(form.getByRole("button", { name: "Save settings" })).toHaveCount(0);
     await page.goBack();
-    const operation = () => new URL(page.url()).searchParams.get("operation");
-    await expect.poll(operation).toBe("models.list_for_organization");
+    const readOperation = () => new URL(page.url()).searchParams.get("operation");
+    await expect.poll(readOperation).toBe("models.list_for_organization");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("200");
   });

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const { api, open, openAt } = useConsole("world");
 beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));
 
-const confirmations = (page: Page) => page.getByRole("region", { name: "Confirmations" });
+const findConfirmations = (page: Page) => page.getByRole("region", { name: "Confirmations" });
 const S = "/_control/sandboxes/default";
 const record = async (collection: string, id: string) =>
   (await api.call(undefined, "GET", `${S}/state/${collection}/${id}`)).body;
@@ -124,7 +124,7 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
   it("moves a dragged department [4.3]", async () => {
     const { page, complaints } = await open("?show=departments");
     await branch(page, "ML").dragTo(branch(page, "Operations"));
-    await see(confirmations(page)).toContainText("Moved ML under Operations.");
+    await see(findConfirmations(page)).toContainText("Moved ML under Operations.");
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_ops" });
     await expectAccessible(page);
     expect(complaints).toEqual([]);
@@ -171,7 +171,7 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
     const { page } = await open("?show=departments&department=dept_ml", { width: 360 });
     await choose(page, "Parent", /top-level/);
     await page.getByRole("button", { name: "Move", exact: true }).click();
-    await see(confirmations(page)).toContainText("Moved ML to the top.");
+    await see(findConfirmations(page)).toContainText("Moved ML to the top.");
     await expectToFit(page);
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: null });
   });

@@ -172,17 +172,19 @@ export async function expectAccessible(page: Page): Promise<void> {
   await see(page.getByRole("tooltip")).toHaveCount(0);
   // Evaluated, since the page's policy forbids other scripts.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
-  expect(await violations(page, TARGET_SIZE), "light").toEqual([]);
+  expect(await findViolations(page, TARGET_SIZE), "light").toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
   // Other rules do not depend on the theme.
-  expect(await violations(page, { runOnly: ["color-contrast", "link-in-text-block"] }), "dark").toEqual([]);
+  expect(await findViolations(page, { runOnly: ["color-contrast", "link-in-text-block"] }), "dark").toEqual(
+    [],
+  );
   await page.emulateMedia({ colorScheme: "light" });
 }
 
 /** A rule of WCAG 2.2 that axe leaves out by default. */
 const TARGET_SIZE = { rules: { "target-size": { enabled: true } } };
 
-async function violations(page: Page, rules: object = {}): Promise<string[]> {
+async function findViolations(page: Page, rules: object = {}): Promise<string[]> {
   const options = JSON.stringify({ resultTypes: ["violations"], ...rules });
   const found = (await page.evaluate(
     // The live region may name a button that no longer exists.

@@ -8,9 +8,9 @@ export async function startInPage(page: Page, options: object = {}): Promise<voi
   await page.waitForFunction(() => "begin" in globalThis);
   await page.evaluate(async (given) => {
     const sandbox = await begin(given);
-    const headers = (user: string) => ({
+    const makeHeaders = (user: string) => ({
       headers: { "api-key": (sandbox.credentials as Record<string, string>)[user]! },
     });
-    Object.assign(globalThis, { sandbox, asDan: headers("usr_dan"), asAda: headers("usr_ada") });
+    Object.assign(globalThis, { sandbox, asDan: makeHeaders("usr_dan"), asAda: makeHeaders("usr_ada") });
   }, options);
 }

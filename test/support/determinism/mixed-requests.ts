@@ -10,7 +10,7 @@ export interface Memory {
   jobs: string[];
 }
 
-export const emptyMemory = (): Memory => ({
+export const createMemory = (): Memory => ({
   uploads: [],
   refresh_tokens: [],
   access_tokens: [],
@@ -54,7 +54,7 @@ const send = (who: Caller | undefined, method: string, path: string, body?: obje
 });
 const control = (method: string, path: string, body?: object): Template =>
   send(undefined, method, `/S${path}`, method === "GET" ? undefined : (body ?? {}));
-const last = <T>(list: readonly T[], fallback: T): T => list.at(-1) ?? fallback;
+const takeLast = <T>(list: readonly T[], fallback: T): T => list.at(-1) ?? fallback;
 
 const uploading: Template = {
   ...send("dan", "POST", `${ACME}/files/upload-url`, {
@@ -133,14 +133,14 @@ export const TEMPLATES: readonly Template[] = [
     make: (memory) => ({
       method: "GET",
       path: "/v1/models",
-      headers: { authorization: `Bearer ${last(memory.access_tokens, "none")}` },
+      headers: { authorization: `Bearer ${takeLast(memory.access_tokens, "none")}` },
     }),
   },
   uploading,
   {
     make: (memory) => ({
       method: "PUT",
-      path: last(memory.uploads, { path: "/upload/storage/v1/b/uploads/o?upload_id=none", gcs_path: "" })
+      path: takeLast(memory.uploads, { path: "/upload/storage/v1/b/uploads/o?upload_id=none", gcs_path: "" })
         .path,
       headers: { "content-type": "text/plain" },
       body: "twelve bytes",
@@ -155,7 +155,7 @@ export const TEMPLATES: readonly Template[] = [
         filename: "notes.txt",
         file_size: 12,
         mime_type: "text/plain",
-        gcs_path: last(memory.uploads, { path: "", gcs_path: "none" }).gcs_path,
+        gcs_path: takeLast(memory.uploads, { path: "", gcs_path: "none" }).gcs_path,
       }),
     }),
     remember: (memory, { id }) => void memory.files.push(id),
@@ -174,7 +174,7 @@ export const TEMPLATES: readonly Template[] = [
       method: "POST",
       path: `${ACME}/stores/vs_empty/files`,
       headers: { ...as("dan"), ...JSON_TYPE },
-      body: JSON.stringify({ file_id: last(memory.files, "file_loose") }),
+      body: JSON.stringify({ file_id: takeLast(memory.files, "file_loose") }),
     }),
   },
   get("dan", `${ACME}/stores/vs_handbook/files/file_policies/status`),
@@ -189,7 +189,7 @@ export const TEMPLATES: readonly Template[] = [
   {
     make: (memory) => ({
       method: "POST",
-      path: `${ACME}/knowledge/connectors/jobs/${last(memory.jobs, "job_sync_done")}/cancel`,
+      path: `${ACME}/knowledge/connectors/jobs/${takeLast(memory.jobs, "job_sync_done")}/cancel`,
       headers: as("dan"),
     }),
   },
@@ -211,14 +211,14 @@ export const TEMPLATES: readonly Template[] = [
   {
     make: (memory) => ({
       method: "POST",
-      path: `/webhooks/${last(memory.webhooks, "wh_ops")}/test`,
+      path: `/webhooks/${takeLast(memory.webhooks, "wh_ops")}/test`,
       headers: as("dan"),
     }),
   },
   {
     make: (memory) => ({
       method: "GET",
-      path: `/webhooks/${last(memory.webhooks, "wh_ops")}/deliveries`,
+      path: `/webhooks/${takeLast(memory.webhooks, "wh_ops")}/deliveries`,
       headers: as("dan"),
     }),
   },

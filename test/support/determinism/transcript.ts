@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { emptyMemory, type Mixed, TEMPLATES } from "./mixed-requests.ts";
+import { createMemory, type Mixed, TEMPLATES } from "./mixed-requests.ts";
 
 export interface Target {
   port: number;
@@ -35,7 +35,7 @@ function createRandom(): (below: number) => number {
 /** Sends 200 mixed requests, the same each time, and returns the responses without the values that may differ. */
 export async function recordTranscript(target: Target): Promise<TranscriptLine[]> {
   const draw = createRandom();
-  const memory = emptyMemory();
+  const memory = createMemory();
   const lines: TranscriptLine[] = [];
   // Each template is used at least once, in a drawn order.
   const order = TEMPLATES.map((template) => template);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assemble } from "../../../src/understudy.ts";
-import { until } from "../eventually.ts";
+import { waitUntil } from "../eventually.ts";
 import type { ToolCall } from "./tool-stubs.ts";
 
 interface Server {
@@ -46,7 +46,7 @@ export class BackgroundProcesses {
     this.server = {
       stop: async () => {
         child.kill("SIGTERM");
-        await until(() => hasEnded(child));
+        await waitUntil(() => hasEnded(child));
       },
     };
     return printed;
@@ -72,7 +72,7 @@ export class BackgroundProcesses {
         printed += chunk;
       });
     }
-    await until(() => isUp(printed) || hasEnded(child));
+    await waitUntil(() => isUp(printed) || hasEnded(child));
     if (hasEnded(child))
       throw new Error(
         `understudy ${args.join(" ")} ended with ${child.exitCode ?? child.signalCode}: ${printed}`,

@@ -77,7 +77,7 @@ export async function createExampleProject(): Promise<ExampleProject> {
         cwd: folder,
         stdio: ["ignore", ...streams],
         detached: true,
-        env: { ...plainEnvironment(), PATH },
+        env: { ...makePlainEnvironment(), PATH },
       });
       for (const stream of streams) closeSync(stream);
       group = child.pid;
@@ -101,7 +101,7 @@ export async function createExampleProject(): Promise<ExampleProject> {
 }
 
 /** Returns the environment of a user's shell: variables of this test run would affect runners inside it. */
-function plainEnvironment(): NodeJS.ProcessEnv {
+function makePlainEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...{ NO_COLOR: "1", UNDERSTUDY_TOKEN: "", UNDERSTUDY_URL: "" },

@@ -63,7 +63,7 @@ function generateRequest(source: Source): fc.Arbitrary<FuzzedRequest> {
   const parameters = described.parameters ?? [];
   return fc
     .record({
-      method: mostly(operation.method, fc.constantFrom(...METHODS)),
+      method: makeMostly(operation.method, fc.constantFrom(...METHODS)),
       path: fc.record(
         Object.fromEntries(
           filterByPlace(parameters, "path").map((one) => [one.name, generateSegment(one, source)]),
@@ -89,7 +89,7 @@ const filterByPlace = (parameters: readonly Parameter[], place: Parameter["in"])
   parameters.filter((parameter) => parameter.in === place);
 
 /** The usual value in nine of ten cases. */
-function mostly<T>(usual: T, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
+function makeMostly<T>(usual: T, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, odd);
 }
 
@@ -117,15 +117,34 @@ function generateQuery(parameters: readonly Parameter[], { values, prepared }: S
     );
     return required ? pair : fc.option(pair, { nil: "", freq: 1 });
   });
-  const extra = mostly("", fc.constantFrom("surprise=1", "__proto__=1", "a[b]=c", "=", "&&", "limit[]=1"));
+  const extra = makeMostly(
+    "",
+    fc.constantFrom("surprise=1", "__proto__=1", "a[b]=c", "=", "&&", "limit[]=1"),
+  );
   return fc.tuple(...pairs, extra).map((found) => found.filter((pair) => pair !== "").join("&"));
 }
 
 function generateCaller(): fc.Arbitrary<Record<string, string>> {
-  const key = (who: Caller) => ({ "api-key": KEYS[who] });
+  const makeKeyHeader = (who: Caller) => ({ "api-key": KEYS[who] });
   return fc.oneof(
-    { weight: 12, arbitrary: fc.constantFrom(key("ada"), key("dan"), key("cleo"), key("ben")) },
-    { weight: 2, arbitrary: fc.constantFrom(key("eve"), key("finn"), key("ci"), key("expired")) },
+    {
+      weight: 12,
+      arbitrary: fc.constantFrom(
+        makeKeyHeader("ada"),
+        makeKeyHeader("dan"),
+        makeKeyHeader("cleo"),
+        makeKeyHeader("ben"),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(
+        makeKeyHeader("eve"),
+        makeKeyHeader("finn"),
+        makeKeyHeader("ci"),
+        makeKeyHeader("expired"),
+      ),
+    },
     {
       weight: 1,
       arbitrary: fc.constantFrom<Record<string, string>>(
@@ -225,7 +244,7 @@ function generateFormContent(
       { weight: required.includes(name) ? 1 : 4, arbitrary: fc.constant("") },
     );
   });
-  const surprise = mostly(
+  const surprise = makeMostly(
     "",
     fc.constantFrom(writePart("surprise", "1"), writePart("__proto__", "1"), "--\r\n"),
   );
@@ -251,8 +270,8 @@ function generateFilePart(name: string): fc.Arbitrary<string> {
         { weight: 4, arbitrary: fc.constant(PIXEL) },
         fc.constantFrom(PIXEL.subarray(0, 40), Buffer.alloc(0)),
       ),
-      mostly("image/png", fc.constantFrom("text/plain", "image/svg+xml", "")),
-      mostly("a.png", fc.constantFrom("../../a", "", "\u0000", 'a"b', "\u00e9".repeat(300))),
+      makeMostly("image/png", fc.constantFrom("text/plain", "image/svg+xml", "")),
+      makeMostly("a.png", fc.constantFrom("../../a", "", "\u0000", 'a"b', "\u00e9".repeat(300))),
     )
     .map(([bytes, type, filename]) =>
       writePart(name, bytes.toString("latin1"), `; filename="${filename}"\r\nContent-Type: ${type}`),

@@ -137,7 +137,7 @@ export class Values {
       case "number":
         return fc.integer({ min: schema.minimum ?? -5, max: Math.min(schema.maximum ?? 2100, 3_000) });
       case "string":
-        return text(schema, name);
+        return makeText(schema, name);
       case "array":
         return fc.array(this.fitting(schema.items ?? {}, name), {
           minLength: schema.minItems ?? 0,
@@ -158,7 +158,7 @@ export class Values {
   }
 }
 
-function text({ pattern, examples, format, description, minLength = 0 }: Schema, name: string) {
+function makeText({ pattern, examples, format, description, minLength = 0 }: Schema, name: string) {
   const prefix = /^\^\(?([a-z]+)(?:\||_)/.exec(pattern ?? "")?.[1];
   const known = BY_NAME[name] ?? (prefix ? KNOWN[`${prefix}_`] : undefined);
   if (known) {

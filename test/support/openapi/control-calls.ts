@@ -4,9 +4,9 @@ import type { ControlOperation } from "../../../src/control/operation.ts";
 import type { ProblemKind } from "../../../src/engine/contract/problems.ts";
 import { listProblemKinds } from "../../../src/engine/contract/problems.ts";
 import { sign } from "../../../src/engine/webhooks/sign.ts";
-import { until } from "../eventually.ts";
+import { waitUntil } from "../eventually.ts";
 import type { Api, ApiResponse } from "../harness.ts";
-import { rawRequest } from "../raw-request.ts";
+import { sendRawRequest } from "../raw-request.ts";
 import { FreshWorld } from "./fresh-world.ts";
 
 /** A call of the control API with the examples of its declaration, and a sandbox in which it succeeds. */
@@ -94,7 +94,7 @@ async function exportSandbox({ api, name }: FreshWorld): Promise<{ file: string 
 async function holdRequest(world: FreshWorld): Promise<void> {
   await world.control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
   void world.call("/v1/models", "GET", { who: "dan" }).catch(() => {});
-  await until(() => world.api.understudy.sandboxes.get(world.name)!.held.list().length > 0);
+  await waitUntil(() => world.api.understudy.sandboxes.get(world.name)!.held.list().length > 0);
 }
 
 /** Forwards a signed delivery, which then waits for an answer of another process. */
@@ -124,7 +124,7 @@ export async function followEvents(
   })().catch(() => {});
   return {
     events,
-    waitForCount: (count) => until(() => events.length >= count),
+    waitForCount: (count) => waitUntil(() => events.length >= count),
     close: () => leaving.abort(),
   };
 }
@@ -229,7 +229,7 @@ async function sendRaw(api: Api, example: Example, lines: Record<string, string>
     `${method} ${fillPath(example.operation, example.params)} HTTP/1.1`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
-  const answer = await rawRequest(Number(port), head);
+  const answer = await sendRawRequest(Number(port), head);
   return {
     status: answer.status,
     headers: new Headers(answer.headers),

@@ -1,5 +1,5 @@
 import type { FreshWorld, Sent } from "./fresh-world.ts";
-import { png, transparentPng } from "./pictures.ts";
+import { makePng, makeTransparentPng } from "./pictures.ts";
 
 /** A realistic request that reaches one documented success. */
 export interface Recipe {
@@ -15,18 +15,18 @@ const SHORT = { transcription_id: "trans_short" };
 /** No process listens there, so an attempt fails at once. */
 const UNREACHABLE_URL = "http://127.0.0.1:9/hook";
 
-const ok = (sent: Sent, name?: string): Recipe => ({ status: 200, name, request: () => sent });
+const respondOk = (sent: Sent, name?: string): Recipe => ({ status: 200, name, request: () => sent });
 const withStatus = (status: number, sent: Sent): Recipe => ({ status, request: () => sent });
-const prepared = (status: number, request: Recipe["request"]): Recipe => ({ status, request });
+const respondAfter = (status: number, request: Recipe["request"]): Recipe => ({ status, request });
 
 /** Repeats a request with `If-None-Match` and the ETag of the first response. */
-const unchanged = (path: string): Recipe =>
-  prepared(304, async (world) => {
+const respondUnchanged = (path: string): Recipe =>
+  respondAfter(304, async (world) => {
     const first = await world.call(path, "GET", { who: "dan", params: SHORT });
     return { who: "dan", params: SHORT, headers: { "if-none-match": first.headers.get("etag")! } };
   });
 /** Continues a live meeting that has ended after its last event. */
-const afterLastEvent = (last: string): Recipe =>
+const resumeAfter = (last: string): Recipe =>
   withStatus(204, { who: "dan", params: STANDUP, headers: { "last-event-id": last } });
 const TRANSCRIPTION = "/v1/audio/transcribe/{transcription_id}";
 
@@ -36,7 +36,7 @@ const uploadFile = async (world: FreshWorld): Promise<Sent> => {
   return { who: "dan", params: ORG, body: upload };
 };
 
-const form = (fields: Record<string, string | Blob>): FormData => {
+const makeForm = (fields: Record<string, string | Blob>): FormData => {
   const data = new FormData();
   for (const [name, value] of Object.entries(fields)) data.append(name, value);
   return data;
@@ -46,51 +46,57 @@ const form = (fields: Record<string, string | Blob>): FormData => {
  * Recipes by operation id: at least one for each documented success. The run fails for an operation without recipes.
  */
 export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
-  "users.set_current_organization": [ok({ who: "ada", body: { organization_id: "org_initech" } })],
+  "users.set_current_organization": [respondOk({ who: "ada", body: { organization_id: "org_initech" } })],
   "auth.create_token": [
-    ok({ who: "dan" }),
-    ok({ body: { api_key: "ak_adaOwnerAcme000000000000000000000000000" } }, "key in the body"),
+    respondOk({ who: "dan" }),
+    respondOk({ body: { api_key: "ak_adaOwnerAcme000000000000000000000000000" } }, "key in the body"),
   ],
   "auth.refresh_token": [
-    prepared(200, async (world) => {
+    respondAfter(200, async (world) => {
       const { body } = await world.call("/v1/auth/token", "POST", { who: "dan" });
       return { body: { refresh_token: body.refresh_token } };
     }),
   ],
   "departments.reparent": [
-    ok({ who: "ada", params: { ...ORG, department_id: "dept_ml" }, body: { new_parent_id: "dept_ops" } }),
-    ok(
+    respondOk({
+      who: "ada",
+      params: { ...ORG, department_id: "dept_ml" },
+      body: { new_parent_id: "dept_ops" },
+    }),
+    respondOk(
       { who: "ben", params: { ...ORG, department_id: "dept_eng" }, body: { new_parent_id: null } },
       "to the top",
     ),
   ],
   "audit_logs.export": [
-    ok({ who: "ada", params: ORG, query: "entity_type=department&from_date=2026-01-01" }),
+    respondOk({ who: "ada", params: ORG, query: "entity_type=department&from_date=2026-01-01" }),
   ],
-  "connectors.list_auth_configs": [ok({ who: "ben" })],
+  "connectors.list_auth_configs": [respondOk({ who: "ben" })],
   "music_collections.list_tracks": [
-    ok({ who: "dan", params: { ...ORG, collection_id: "mcoll_focus" }, query: "limit=3&offset=447" }),
+    respondOk({ who: "dan", params: { ...ORG, collection_id: "mcoll_focus" }, query: "limit=3&offset=447" }),
   ],
-  "threads.delete": [ok({ who: "dan", params: { thread_id: "thread_long" } })],
+  "threads.delete": [respondOk({ who: "dan", params: { thread_id: "thread_long" } })],
   "assistants.list_history": [
-    ok({ who: "dan", params: { assistant_id: "asst_helper" }, query: "action=updated&limit=100" }),
+    respondOk({ who: "dan", params: { assistant_id: "asst_helper" }, query: "action=updated&limit=100" }),
   ],
-  "change_logs.list": [ok({ who: "ada", params: ORG, body: { take: 5, resource_type: "assistant" } })],
+  "change_logs.list": [respondOk({ who: "ada", params: ORG, body: { take: 5, resource_type: "assistant" } })],
   "share_links.revoke": [
     withStatus(204, { who: "cleo", params: { dashboard_id: "dsh_revenue", link_id: "slink_board" } }),
   ],
-  "share_links.resolve": [ok({ params: { slug: "revenue-board" } })],
-  "usage.retrieve_limits": [ok({ who: "dan", params: { org_id: "org_acme" }, query: "month=3&year=2026" })],
+  "share_links.resolve": [respondOk({ params: { slug: "revenue-board" } })],
+  "usage.retrieve_limits": [
+    respondOk({ who: "dan", params: { org_id: "org_acme" }, query: "month=3&year=2026" }),
+  ],
   "models.list_for_organization": [
-    prepared(200, async (world) => {
+    respondAfter(200, async (world) => {
       await world.control("PATCH", "", { settings: { preview: "on" } });
       return { who: "dan", params: ORG };
     }),
   ],
-  "models.list": [ok({ who: "dan" })],
-  "models.list_v2": [ok({ who: "dan" })],
+  "models.list": [respondOk({ who: "dan" })],
+  "models.list_v2": [respondOk({ who: "dan" })],
   "model_responses.create": [
-    ok({
+    respondOk({
       who: "ada",
       body: {
         model: "atlas-large",
@@ -100,50 +106,50 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
         ],
       },
     }),
-    ok(
+    respondOk(
       { who: "ada", body: { model: "comet-mini", inputs: [{ role: "user", texts: [{ text: "Hello" }] }] } },
       "the shorter form",
     ),
   ],
   "meeting_sessions.export_transcript": ["txt", "srt", "json"].map((format) =>
-    ok({ who: "dan", params: STANDUP, query: `format=${format}` }, format),
+    respondOk({ who: "dan", params: STANDUP, query: `format=${format}` }, format),
   ),
   "meeting_sessions.delete_permanently": [withStatus(204, { who: "cleo", params: STANDUP })],
-  "meeting_sessions.stop": [ok({ who: "cleo", params: { session_id: "mbsess_live" } })],
-  "meeting_sessions.stream_transcripts": [ok({ who: "dan", params: STANDUP }), afterLastEvent("6")],
-  "meeting_sessions.stream_status": [ok({ who: "dan", params: STANDUP }), afterLastEvent("2")],
+  "meeting_sessions.stop": [respondOk({ who: "cleo", params: { session_id: "mbsess_live" } })],
+  "meeting_sessions.stream_transcripts": [respondOk({ who: "dan", params: STANDUP }), resumeAfter("6")],
+  "meeting_sessions.stream_status": [respondOk({ who: "dan", params: STANDUP }), resumeAfter("2")],
   "meeting_sessions.stream_logs": [
-    ok({ who: "dan", params: STANDUP, headers: { "last-event-id": "1" } }),
-    afterLastEvent("5"),
+    respondOk({ who: "dan", params: STANDUP, headers: { "last-event-id": "1" } }),
+    resumeAfter("5"),
   ],
   "transcriptions.list_sentences": [
-    ok({ who: "dan", params: { transcription_id: "trans_interview" }, query: "limit=10&offset=20" }),
-    ok({ who: "dan", params: { transcription_id: "trans_redacted" } }, "redacted"),
-    unchanged(`${TRANSCRIPTION}/sentences`),
+    respondOk({ who: "dan", params: { transcription_id: "trans_interview" }, query: "limit=10&offset=20" }),
+    respondOk({ who: "dan", params: { transcription_id: "trans_redacted" } }, "redacted"),
+    respondUnchanged(`${TRANSCRIPTION}/sentences`),
   ],
   "transcriptions.list_paragraphs": [
-    ok({ who: "dan", params: SHORT }),
-    unchanged(`${TRANSCRIPTION}/paragraphs`),
+    respondOk({ who: "dan", params: SHORT }),
+    respondUnchanged(`${TRANSCRIPTION}/paragraphs`),
   ],
   "transcriptions.export_srt": [
-    ok({ who: "dan", params: SHORT }),
-    unchanged(`${TRANSCRIPTION}/subtitles/srt`),
+    respondOk({ who: "dan", params: SHORT }),
+    respondUnchanged(`${TRANSCRIPTION}/subtitles/srt`),
   ],
   "transcriptions.export_vtt": [
-    ok({ who: "dan", params: SHORT }),
-    unchanged(`${TRANSCRIPTION}/subtitles/vtt`),
+    respondOk({ who: "dan", params: SHORT }),
+    respondUnchanged(`${TRANSCRIPTION}/subtitles/vtt`),
   ],
   "connector_jobs.list": [
-    ok({ who: "dan", params: ORG, query: "job_type=sync&order_by=-duration&start_date=2026-03-01" }),
+    respondOk({ who: "dan", params: ORG, query: "job_type=sync&order_by=-duration&start_date=2026-03-01" }),
   ],
-  "connector_jobs.retrieve": [ok({ who: "dan", params: { ...ORG, job_id: "job_sync_done" } })],
+  "connector_jobs.retrieve": [respondOk({ who: "dan", params: { ...ORG, job_id: "job_sync_done" } })],
   "connector_jobs.trigger": [
     withStatus(201, { who: "dan", params: ORG, body: { connection_id: "conn_wiki", job_type: "sync" } }),
   ],
   "connector_jobs.cancel": [withStatus(204, { who: "dan", params: { ...ORG, job_id: "job_sync_running" } })],
-  "connector_notifications.retrieve": [ok({ who: "dan", params: ORG })],
+  "connector_notifications.retrieve": [respondOk({ who: "dan", params: ORG })],
   "connector_notifications.update": [
-    ok({
+    respondOk({
       who: "dan",
       params: ORG,
       body: {
@@ -155,57 +161,70 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
     }),
   ],
   "connector_notifications.test": [
-    ok({ who: "dan", params: ORG, body: { notification_type: "email" } }, "e-mail"),
-    ok({ who: "dan", params: ORG, body: { notification_type: "webhook", url: UNREACHABLE_URL } }, "webhook"),
+    respondOk({ who: "dan", params: ORG, body: { notification_type: "email" } }, "e-mail"),
+    respondOk(
+      { who: "dan", params: ORG, body: { notification_type: "webhook", url: UNREACHABLE_URL } },
+      "webhook",
+    ),
   ],
   "webhooks.create": [
     withStatus(201, { who: "dan", body: { url: UNREACHABLE_URL, events: ["user.created"] } }),
   ],
-  "webhooks.list": [ok({ who: "dan" })],
+  "webhooks.list": [respondOk({ who: "dan" })],
   "webhooks.update": [
-    ok({ who: "dan", params: { webhook_id: "wh_ops" }, body: { events: ["thread.deleted"], active: true } }),
+    respondOk({
+      who: "dan",
+      params: { webhook_id: "wh_ops" },
+      body: { events: ["thread.deleted"], active: true },
+    }),
   ],
-  "webhooks.delete": [ok({ who: "dan", params: { webhook_id: "wh_ops" } })],
-  "webhooks.test": [ok({ who: "dan", params: { webhook_id: "wh_ops" } })],
-  "webhooks.list_deliveries": [ok({ who: "dan", params: { webhook_id: "wh_ops" } })],
-  "webhooks.redeliver": [ok({ who: "dan", params: { webhook_id: "wh_ops", delivery_id: "del_failed" } })],
+  "webhooks.delete": [respondOk({ who: "dan", params: { webhook_id: "wh_ops" } })],
+  "webhooks.test": [respondOk({ who: "dan", params: { webhook_id: "wh_ops" } })],
+  "webhooks.list_deliveries": [respondOk({ who: "dan", params: { webhook_id: "wh_ops" } })],
+  "webhooks.redeliver": [
+    respondOk({ who: "dan", params: { webhook_id: "wh_ops", delivery_id: "del_failed" } }),
+  ],
   "files.create_upload_url": [
-    ok({ who: "dan", params: ORG, body: { filename: "a.pdf", file_size: 10, mime_type: "application/pdf" } }),
+    respondOk({
+      who: "dan",
+      params: ORG,
+      body: { filename: "a.pdf", file_size: 10, mime_type: "application/pdf" },
+    }),
   ],
   "files.register": [
-    prepared(201, uploadFile),
-    prepared(200, async (world) => {
+    respondAfter(201, uploadFile),
+    respondAfter(200, async (world) => {
       const sent = await uploadFile(world);
       await world.call("/v1/organizations/{organization_id}/files", "POST", sent);
       return sent;
     }),
   ],
   "files.upload": [
-    prepared(201, () => ({
+    respondAfter(201, () => ({
       who: "dan",
       params: ORG,
-      body: form({ file: new File(["# Notes"], "notes.md", { type: "text/markdown" }) }),
+      body: makeForm({ file: new File(["# Notes"], "notes.md", { type: "text/markdown" }) }),
     })),
   ],
   "uploads.put": [
-    prepared(200, async (world) => {
+    respondAfter(200, async (world) => {
       const { query } = await world.upload(5);
       return { params: { bucket: "uploads" }, query, body: "hello" };
     }),
-    prepared(308, async (world) => {
+    respondAfter(308, async (world) => {
       const { query } = await world.upload(10);
       const headers = { "content-range": "bytes 0-4/10" };
       return { params: { bucket: "uploads" }, query, body: "hello", headers };
     }),
   ],
   "uploads.cancel": [
-    prepared(499, async (world) => {
+    respondAfter(499, async (world) => {
       const { query } = await world.upload(5);
       return { params: { bucket: "uploads" }, query };
     }),
   ],
   "store_files.retrieve_status": ["file_handbook", "file_policies", "file_broken"].map((file_id) =>
-    ok({ who: "dan", params: { ...ORG, store_id: "vs_handbook", file_id } }, file_id),
+    respondOk({ who: "dan", params: { ...ORG, store_id: "vs_handbook", file_id } }, file_id),
   ),
   "store_files.attach": [
     withStatus(202, {
@@ -213,17 +232,21 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
       params: { ...ORG, store_id: "vs_empty" },
       body: { file_id: "file_loose" },
     }),
-    ok({ who: "dan", params: { ...ORG, store_id: "vs_handbook" }, body: { file_id: "file_handbook" } }),
+    respondOk({
+      who: "dan",
+      params: { ...ORG, store_id: "vs_handbook" },
+      body: { file_id: "file_handbook" },
+    }),
   ],
   "images.uncrop": [
-    prepared(200, async () => ({
+    respondAfter(200, async () => ({
       who: "dan",
-      body: form({
+      body: makeForm({
         provider: "provider_a",
         organization_id: "org_acme",
         extend_left: "4",
         seed: "7",
-        image_file: await png("picture.png"),
+        image_file: await makePng("picture.png"),
       }),
     })),
     {
@@ -231,11 +254,11 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
       name: "provider_b",
       request: async () => ({
         who: "dan",
-        body: form({
+        body: makeForm({
           provider: "provider_b",
           organization_id: "org_acme",
-          image_file: await png("picture.png"),
-          mask_file: await transparentPng("mask.png"),
+          image_file: await makePng("picture.png"),
+          mask_file: await makeTransparentPng("mask.png"),
         }),
       }),
     },

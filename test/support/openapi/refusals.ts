@@ -16,10 +16,10 @@ export type Refusal = (spoiled: RefusalContext) => Sent | ApiResponse | Promise<
 
 const FEW_BYTES_MB = 0.0005;
 
-const params =
+const replaceParams =
   (changed: Record<string, string>): Refusal =>
   ({ valid }) => ({ ...valid, params: { ...valid.params, ...changed } });
-const body =
+const replaceBody =
   (changed: unknown): Refusal =>
   ({ valid }) => ({ ...valid, body: changed });
 const as =
@@ -35,7 +35,7 @@ const unknownLast: Refusal = ({ operation, valid }) => {
 /** Replaces the organization in the path. */
 const unknownOrganization: Refusal = (spoiled) => {
   const name = spoiled.operation.path.includes("{org_id}") ? "org_id" : "organization_id";
-  return params({ [name]: "org_nowhere" })(spoiled);
+  return replaceParams({ [name]: "org_nowhere" })(spoiled);
 };
 
 const malformed: Refusal = (spoiled) => {
@@ -100,9 +100,9 @@ const DEFAULT_REFUSALS: Partial<Record<ErrorCode, Refusal>> = {
   ORGANIZATION_ACCESS_DENIED: as("eve"),
   ORGANIZATION_NOT_FOUND: unknownOrganization,
   RESOURCE_NOT_FOUND: unknownLast,
-  SESSION_NOT_FOUND: params({ session_id: "mbsess_nowhere" }),
-  DASHBOARD_NOT_FOUND: params({ dashboard_id: "dsh_nowhere" }),
-  FILE_NOT_IN_STORE: params({ file_id: "file_loose" }),
+  SESSION_NOT_FOUND: replaceParams({ session_id: "mbsess_nowhere" }),
+  DASHBOARD_NOT_FOUND: replaceParams({ dashboard_id: "dsh_nowhere" }),
+  FILE_NOT_IN_STORE: replaceParams({ file_id: "file_loose" }),
   DEPARTMENT_CYCLE_DETECTED: ({ valid }) => ({
     ...valid,
     params: { ...valid.params, department_id: "dept_eng" },
@@ -139,7 +139,7 @@ const CURRENT_ORGANIZATION_REFUSALS: Partial<Record<ErrorCode, Refusal>> = {
   ORGANIZATION_ACCESS_DENIED: membershipEnded,
 };
 
-const form = (good: Sent, changed: Record<string, string | Blob>): FormData => {
+const makeForm = (good: Sent, changed: Record<string, string | Blob>): FormData => {
   const data = new FormData();
   for (const [name, value] of good.body as FormData) if (!(name in changed)) data.append(name, value);
   for (const [name, value] of Object.entries(changed)) data.append(name, value);
@@ -147,17 +147,25 @@ const form = (good: Sent, changed: Record<string, string | Blob>): FormData => {
 };
 
 const OPERATION_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
-  "auth.create_token": { AUTHENTICATION_REQUIRED: body({ api_key: "ak_unknown" }), INVALID_INPUT: body([]) },
-  "auth.refresh_token": {
-    AUTHENTICATION_REQUIRED: body({ refresh_token: "spent" }),
-    INVALID_INPUT: body({ refresh_token: 7 }),
+  "auth.create_token": {
+    AUTHENTICATION_REQUIRED: replaceBody({ api_key: "ak_unknown" }),
+    INVALID_INPUT: replaceBody([]),
   },
-  "users.set_current_organization": { INSUFFICIENT_PERMISSIONS: body({ organization_id: "org_globex" }) },
+  "auth.refresh_token": {
+    AUTHENTICATION_REQUIRED: replaceBody({ refresh_token: "spent" }),
+    INVALID_INPUT: replaceBody({ refresh_token: 7 }),
+  },
+  "users.set_current_organization": {
+    INSUFFICIENT_PERMISSIONS: replaceBody({ organization_id: "org_globex" }),
+  },
   "threads.delete": { INSUFFICIENT_PERMISSIONS: as("cleo") },
-  "change_logs.list": { INVALID_INPUT: body({ take: 101 }) },
+  "change_logs.list": { INVALID_INPUT: replaceBody({ take: 101 }) },
   "music_collections.list_tracks": { INVALID_INPUT: ({ valid }) => ({ ...valid, query: "limit=501" }) },
   "usage.retrieve_limits": { INVALID_INPUT: ({ valid }) => ({ ...valid, query: "month=13" }) },
-  "share_links.resolve": { RESOURCE_NOT_FOUND: params({ slug: "nowhere" }), INVALID_INPUT: unknownField },
+  "share_links.resolve": {
+    RESOURCE_NOT_FOUND: replaceParams({ slug: "nowhere" }),
+    INVALID_INPUT: unknownField,
+  },
   "models.list_for_organization": {
     INSUFFICIENT_PERMISSIONS: as("eve"),
     RESOURCE_NOT_FOUND: async ({ world, valid }) => {
@@ -176,46 +184,46 @@ const OPERATION_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refu
   },
   "model_responses.create": {
     ...CURRENT_ORGANIZATION_REFUSALS,
-    RESOURCE_NOT_FOUND: body({
+    RESOURCE_NOT_FOUND: replaceBody({
       model: "atlas-large",
       inputs: [{ role: "user", content: "Hi", files: [{ file_id: "file_nowhere" }] }],
     }),
-    INVALID_INPUT: body({ model: "dune-legacy", inputs: [{ role: "user", content: "Hi" }] }),
+    INVALID_INPUT: replaceBody({ model: "dune-legacy", inputs: [{ role: "user", content: "Hi" }] }),
   },
   "departments.reparent": {
-    RESOURCE_NOT_FOUND: body({ new_parent_id: "dept_globex" }),
-    INVALID_INPUT: body({}),
+    RESOURCE_NOT_FOUND: replaceBody({ new_parent_id: "dept_globex" }),
+    INVALID_INPUT: replaceBody({}),
   },
   "connector_jobs.trigger": {
-    RESOURCE_NOT_FOUND: body({ connection_id: "conn_nowhere", job_type: "sync" }),
-    INVALID_INPUT: body({ connection_id: "conn_drive", job_type: "sync" }),
+    RESOURCE_NOT_FOUND: replaceBody({ connection_id: "conn_nowhere", job_type: "sync" }),
+    INVALID_INPUT: replaceBody({ connection_id: "conn_drive", job_type: "sync" }),
   },
-  "connector_jobs.cancel": { INVALID_INPUT: params({ job_id: "job_sync_done" }) },
-  "connector_notifications.test": { INVALID_INPUT: body({ notification_type: "webhook" }) },
-  "store_files.attach": { RESOURCE_NOT_FOUND: body({ file_id: "file_nowhere" }) },
-  "transcriptions.list_sentences": { INVALID_INPUT: params({ transcription_id: "trans_pending" }) },
-  "transcriptions.list_paragraphs": { INVALID_INPUT: params({ transcription_id: "trans_pending" }) },
+  "connector_jobs.cancel": { INVALID_INPUT: replaceParams({ job_id: "job_sync_done" }) },
+  "connector_notifications.test": { INVALID_INPUT: replaceBody({ notification_type: "webhook" }) },
+  "store_files.attach": { RESOURCE_NOT_FOUND: replaceBody({ file_id: "file_nowhere" }) },
+  "transcriptions.list_sentences": { INVALID_INPUT: replaceParams({ transcription_id: "trans_pending" }) },
+  "transcriptions.list_paragraphs": { INVALID_INPUT: replaceParams({ transcription_id: "trans_pending" }) },
   "webhooks.create": {
     ...CURRENT_ORGANIZATION_REFUSALS,
-    INVALID_INPUT: body({ url: "ftp://x", events: ["user.created"] }),
+    INVALID_INPUT: replaceBody({ url: "ftp://x", events: ["user.created"] }),
   },
   "webhooks.list": CURRENT_ORGANIZATION_REFUSALS,
   "webhooks.update": {
     ...CURRENT_ORGANIZATION_REFUSALS,
-    INVALID_INPUT: body({ events: ["user.created", "user.created"] }),
+    INVALID_INPUT: replaceBody({ events: ["user.created", "user.created"] }),
   },
   "webhooks.delete": CURRENT_ORGANIZATION_REFUSALS,
   "webhooks.test": CURRENT_ORGANIZATION_REFUSALS,
   "webhooks.list_deliveries": CURRENT_ORGANIZATION_REFUSALS,
   "webhooks.redeliver": {
     ...CURRENT_ORGANIZATION_REFUSALS,
-    INVALID_INPUT: params({ delivery_id: "del_ok" }),
+    INVALID_INPUT: replaceParams({ delivery_id: "del_ok" }),
   },
   "files.register": {
     INVALID_INPUT: ({ valid }) => ({ ...valid, body: { ...(valid.body as object), file_size: 6 } }),
   },
   "files.upload": {
-    INVALID_INPUT: ({ valid }) => ({ ...valid, body: form({ body: new FormData() }, { other: "text" }) }),
+    INVALID_INPUT: ({ valid }) => ({ ...valid, body: makeForm({ body: new FormData() }, { other: "text" }) }),
     PAYLOAD_TOO_LARGE: announceBody(200 * 1024 * 1024),
   },
   "uploads.put": {
@@ -234,17 +242,17 @@ const OPERATION_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refu
   "images.uncrop": {
     ORGANIZATION_NOT_FOUND: ({ valid }) => ({
       ...valid,
-      body: form(valid, { organization_id: "org_nowhere" }),
+      body: makeForm(valid, { organization_id: "org_nowhere" }),
     }),
-    INVALID_INPUT: ({ valid }) => ({ ...valid, body: form(valid, { extend_up: "2001" }) }),
+    INVALID_INPUT: ({ valid }) => ({ ...valid, body: makeForm(valid, { extend_up: "2001" }) }),
     UNSUPPORTED_MEDIA_TYPE: ({ valid }) => ({
       ...valid,
-      body: form(valid, { image_file: new File(["<svg/>"], "a.svg", { type: "image/svg+xml" }) }),
+      body: makeForm(valid, { image_file: new File(["<svg/>"], "a.svg", { type: "image/svg+xml" }) }),
     }),
     PAYLOAD_TOO_LARGE: async ({ world, valid }) => {
       await world.control("PATCH", "", { settings: { upload_limit_mb: FEW_BYTES_MB } });
       const image_file = new File([new Uint8Array(10_000)], "a.png", { type: "image/png" });
-      return { ...valid, body: form(valid, { image_file }) };
+      return { ...valid, body: makeForm(valid, { image_file }) };
     },
   },
 };

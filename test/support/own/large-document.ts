@@ -74,9 +74,9 @@ function toPaths(name: string): Record<string, object> {
 }
 
 function toSchemas(name: string, next: string): Record<string, object> {
-  const ref = (other: string) => ({ $ref: `#/components/schemas/${other}` });
+  const makeRef = (other: string) => ({ $ref: `#/components/schemas/${other}` });
   const source = {
-    oneOf: [ref(`${name}_card`), ref(`${name}_bank`)],
+    oneOf: [makeRef(`${name}_card`), makeRef(`${name}_bank`)],
     discriminator: {
       propertyName: "kind",
       mapping: { card: `#/components/schemas/${name}_card`, bank: `${name}_bank` },
@@ -98,8 +98,8 @@ function toSchemas(name: string, next: string): Record<string, object> {
         id: { type: "string", readOnly: true },
         created: { type: "string", format: "date-time", readOnly: true },
         ...fields,
-        parent: { nullable: true, allOf: [ref(name)] },
-        related: { type: "array", items: ref(next) },
+        parent: { nullable: true, allOf: [makeRef(name)] },
+        related: { type: "array", items: makeRef(next) },
       },
     },
     [`${name}_input`]: { type: "object", required: ["title"], properties: fields },
@@ -111,7 +111,7 @@ function toSchemas(name: string, next: string): Record<string, object> {
     [`${name}_bank`]: {
       allOf: [
         { type: "object", required: ["kind"], properties: { kind: text } },
-        { properties: { iban: text, owner: ref(name) } },
+        { properties: { iban: text, owner: makeRef(name) } },
       ],
     },
   };

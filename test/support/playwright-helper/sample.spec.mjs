@@ -2,24 +2,24 @@
 // on purpose.
 import { expect, test } from "../../../dist/client/playwright.js";
 
-const models = ({ url, credentials }) =>
+const listModels = ({ url, credentials }) =>
   fetch(`${url}/v1/models`, { headers: { "api-key": credentials.usr_dan } });
 
 test("begins as the configuration says", async ({ sandbox }) => {
   expect((await sandbox.info()).seed).toBe(7);
-  await models(sandbox);
+  await listModels(sandbox);
   await expect(sandbox).toHaveReceived({ operation: "models.list" }, { times: 1 });
   await expect(sandbox).not.toHaveReceived({ operation: "threads.delete" });
 });
 
 test("fails an assertion", async ({ sandbox }) => {
-  await models(sandbox);
+  await listModels(sandbox);
   await expect(sandbox).toHaveReceived({ operation: "models.list", status: 404 });
 });
 
 test("leaves a request held", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, effect: { hold: {} } });
-  void models(sandbox);
+  void listModels(sandbox);
   await sandbox.held.next();
 });
 
@@ -40,7 +40,7 @@ test.describe("with options", () => {
   });
 
   test("begins as the options say", async ({ sandbox }) => {
-    expect((await models(sandbox)).status).toBe(429);
+    expect((await listModels(sandbox)).status).toBe(429);
     const { clock, seed } = await sandbox.info();
     expect([clock.mode, clock.now, seed]).toEqual(["frozen", "2020-02-29T12:00:00.000Z", 1]);
   });

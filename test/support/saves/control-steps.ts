@@ -24,7 +24,7 @@ export const SAVED_CALLS = CONTROL_OPERATIONS.filter(
 
 /** By control operation: calls that prepare a new sandbox, then the operation's own call. */
 export function controlSteps(api: Api, world: FreshWorld): Record<string, () => Promise<unknown>> {
-  const newestEntry = async () => (await world.control("GET", "/history?limit=1")).body.entries[0].id;
+  const findNewestEntry = async () => (await world.control("GET", "/history?limit=1")).body.entries[0].id;
   const create = (path: string, body: object) => world.control("POST", path, body);
   return {
     "sandboxes.create": () =>
@@ -90,17 +90,17 @@ export function controlSteps(api: Api, world: FreshWorld): Record<string, () => 
     "history.rewind": async () => {
       await create("/state/departments", department);
       await create("/state/departments", { ...department, id: "dept_undone" });
-      await create(`/history/${await newestEntry()}/rewind`, {});
+      await create(`/history/${await findNewestEntry()}/rewind`, {});
     },
     "history.fork": async () => {
       await create("/state/departments", department);
-      await create(`/history/${await newestEntry()}/fork`, { name: "branch" });
+      await create(`/history/${await findNewestEntry()}/fork`, { name: "branch" });
     },
     "history.repeat": async () => {
       const path = "/v1/organizations/{organization_id}/departments/{department_id}/reparent";
       const [recipe] = RECIPES["departments.reparent"]!;
       await world.call(path, "POST", await recipe!.request(world));
-      await create(`/history/${await newestEntry()}/repeat`, {});
+      await create(`/history/${await findNewestEntry()}/repeat`, {});
     },
     "events.trigger": async () => {
       await create("/state/webhooks", {

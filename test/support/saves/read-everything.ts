@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../../src/engine/sandbox/sandbox-value.ts";
 import { encodeWorld, type TableDocument } from "../../../src/engine/state/world-document.ts";
-import { until } from "../eventually.ts";
+import { waitUntil } from "../eventually.ts";
 import { type Api, startReference } from "../harness.ts";
 
 /** Reads all state of all sandboxes: what clients see, and internal values that affect what they see later. */
@@ -63,7 +63,7 @@ export async function expectSaved(api: Api, folder: string, durable: boolean): P
   // SQLite may write while the files are copied one by one, which a process that is killed cannot leave behind.
   const listChanges = () =>
     readdirSync(live).map((name) => statSync(join(live, name), { bigint: true }).mtimeNs);
-  await until(() => {
+  await waitUntil(() => {
     const before = listChanges();
     rmSync(killed, { recursive: true, force: true });
     cpSync(live, killed, { recursive: true });

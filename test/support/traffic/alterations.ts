@@ -16,20 +16,22 @@ export interface Alteration {
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are altered
 export type Body = Record<string, any>;
 
-const header =
+const alterHeader =
   (
     change: (headers: ProxiedResponse["headers"]) => ProxiedResponse["headers"],
   ): NonNullable<Alteration["answer"]> =>
   (answer) => ({ ...answer, headers: change(answer.headers) });
 
 export const without = (...names: string[]) =>
-  header((headers) => Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name))));
+  alterHeader((headers) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name))),
+  );
 
 export const set = (name: string, value: string) =>
-  header((headers) => (name in headers ? { ...headers, [name]: value } : headers));
+  alterHeader((headers) => (name in headers ? { ...headers, [name]: value } : headers));
 
 /** Changes responses whose path and status match. */
-export const at =
+export const alterAt =
   (
     path: RegExp,
     status: number,
@@ -38,26 +40,26 @@ export const at =
   (answer, request) =>
     path.test(request.path) && answer.status === status ? change(answer, request) : answer;
 
-export const body =
+export const alterBody =
   (change: (body: Body, request: ProxiedRequest) => unknown): NonNullable<Alteration["answer"]> =>
   (answer, request) => {
     if (answer.body === "" || !String(answer.headers["content-type"]).includes("json")) return answer;
     return { ...answer, body: JSON.stringify(change(JSON.parse(answer.body), request)) };
   };
 
-export const text =
+export const alterText =
   (change: (text: string) => string): NonNullable<Alteration["answer"]> =>
   (answer) => ({
     ...answer,
     body: change(answer.body),
   });
 
-export const status =
+export const alterStatus =
   (to: number): NonNullable<Alteration["answer"]> =>
   (answer) => ({ ...answer, status: to });
 
-const details = (change: (details: Body) => Body) =>
-  body((json) => ({ ...json, error: { ...json["error"], details: change(json["error"].details) } }));
+const alterDetails = (change: (details: Body) => Body) =>
+  alterBody((json) => ({ ...json, error: { ...json["error"], details: change(json["error"].details) } }));
 
 const withoutZone = (time: string) => time.replace(/Z$/, "");
 const TRACKS = /\/tracks/;
@@ -109,7 +111,7 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "a rate reset in milliseconds",
     live: "headers/rate-limit",
     har: "headers/rate-limit",
-    answer: header((headers) => ({
+    answer: alterHeader((headers) => ({
       ...headers,
       "x-ratelimit-reset": `${headers["x-ratelimit-reset"] ?? ""}000`,
     })),
@@ -119,26 +121,26 @@ export const ALTERATIONS: readonly Alteration[] = [
     live: "departments.reparent/there-and-back",
     har: "departments.reparent/answer",
     write: true,
-    answer: at(/\/reparent/, 200, status(201)),
+    answer: alterAt(/\/reparent/, 200, alterStatus(201)),
   },
   {
     title: "409 in place of 422 for a cycle",
     live: "departments.reparent/there-and-back",
     har: "departments.reparent/answer",
     write: true,
-    answer: at(/\/reparent/, 422, status(409)),
+    answer: alterAt(/\/reparent/, 422, alterStatus(409)),
   },
   {
     title: "400 in place of 422 for a month of 13",
     live: "usage.retrieve_limits/month",
     har: "usage.retrieve_limits/answer",
-    answer: at(/month=13/, 422, status(400)),
+    answer: alterAt(/month=13/, 422, alterStatus(400)),
   },
   {
     title: "404 in place of 401 without credentials",
     live: "usage.retrieve_limits/no-credentials",
     har: "usage.retrieve_limits/refusals",
-    answer: at(USAGE, 401, status(404)),
+    answer: alterAt(USAGE, 401, alterStatus(404)),
   },
   {
     title: "an answer to a call without credentials",
@@ -161,20 +163,23 @@ export const ALTERATIONS: readonly Alteration[] = [
       TRACKS.test(request.path)
         ? { ...request, path: request.path.replace(/limit=(\d+)/, (_all, n) => `limit=${Number(n) + 1}`) }
         : request,
-    answer: at(
+    answer: alterAt(
       TRACKS,
       200,
-      body((json, { path }) => ({ ...json, limit: Number(/limit=(\d+)/.exec(path)?.[1] ?? json["limit"]) })),
+      alterBody((json, { path }) => ({
+        ...json,
+        limit: Number(/limit=(\d+)/.exec(path)?.[1] ?? json["limit"]),
+      })),
     ),
   },
   {
     title: "a page with one item too few",
     live: "assistants.list_history/pages",
     har: "assistants.list_history/pages",
-    answer: at(
+    answer: alterAt(
       HISTORY,
       200,
-      body((json) => ({ ...json, audit_logs: json["audit_logs"].slice(0, -1) })),
+      alterBody((json) => ({ ...json, audit_logs: json["audit_logs"].slice(0, -1) })),
     ),
   },
   {
@@ -197,30 +202,30 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "tracks in reversed order",
     live: "music_collections.list_tracks/order",
     har: "music_collections.list_tracks/order",
-    answer: at(
+    answer: alterAt(
       TRACKS,
       200,
-      body((json) => ({ ...json, items: json["items"].toReversed() })),
+      alterBody((json) => ({ ...json, items: json["items"].toReversed() })),
     ),
   },
   {
     title: "change logs in reversed order",
     live: "change_logs.list/filters",
     har: "change_logs.list/filters",
-    answer: at(
+    answer: alterAt(
       LOGS,
       200,
-      body((json) => ({ ...json, logs: json["logs"].toReversed() })),
+      alterBody((json) => ({ ...json, logs: json["logs"].toReversed() })),
     ),
   },
   {
     title: "connector jobs in reversed order",
     live: "connector_jobs.list/filters",
     har: "connector_jobs.list/filters",
-    answer: at(
+    answer: alterAt(
       JOBS,
       200,
-      body((json) => ({ ...json, jobs: json["jobs"].toReversed() })),
+      alterBody((json) => ({ ...json, jobs: json["jobs"].toReversed() })),
     ),
   },
   {
@@ -228,10 +233,10 @@ export const ALTERATIONS: readonly Alteration[] = [
     live: "threads.delete/unknown",
     har: "threads.delete/refusals",
     write: true,
-    answer: at(
+    answer: alterAt(
       /\/threads\//,
       404,
-      body(({ error }) => ({
+      alterBody(({ error }) => ({
         success: false,
         error: { ...error, status: 404, details: {}, trace_id: "t", timestamp: "2026-03-15T12:00:00Z" },
       })),
@@ -241,80 +246,80 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "envelope B where usage has envelope A",
     live: "usage.retrieve_limits/unknown",
     har: "usage.retrieve_limits/refusals",
-    answer: at(
+    answer: alterAt(
       USAGE,
       404,
-      body(({ error: { message, code } }) => ({ error: { message, code, type: "not_found_error" } })),
+      alterBody(({ error: { message, code } }) => ({ error: { message, code, type: "not_found_error" } })),
     ),
   },
   {
     title: "errors without trace_id",
     live: "usage.retrieve_limits/unknown",
     har: "usage.retrieve_limits/refusals",
-    answer: at(
+    answer: alterAt(
       USAGE,
       404,
-      body(({ error: { trace_id: _, ...error }, ...json }) => ({ ...json, error })),
+      alterBody(({ error: { trace_id: _, ...error }, ...json }) => ({ ...json, error })),
     ),
   },
   {
     title: "a status in the error that is not the answer's",
     live: "usage.retrieve_limits/month",
     har: "usage.retrieve_limits/refusals",
-    answer: at(
+    answer: alterAt(
       /month=13/,
       422,
-      body((json) => ({ ...json, error: { ...json["error"], status: 400 } })),
+      alterBody((json) => ({ ...json, error: { ...json["error"], status: 400 } })),
     ),
   },
   {
     title: "another code for an unknown session",
     live: "meeting_sessions.export_transcript/unknown",
     har: "meeting_sessions.export_transcript/refusals",
-    answer: at(
+    answer: alterAt(
       /\/transcripts\/export/,
       404,
-      text((all) => all.replace("SESSION_NOT_FOUND", "NOT_FOUND")),
+      alterText((all) => all.replace("SESSION_NOT_FOUND", "NOT_FOUND")),
     ),
   },
   {
     title: "another key in the details of a file that is not in the store",
     live: "store_files.retrieve_status/unknown",
     har: "store_files.retrieve_status/refusals",
-    answer: at(
+    answer: alterAt(
       STATUS,
       404,
-      details(({ file_id, ...rest }) => ({ ...rest, file: file_id })),
+      alterDetails(({ file_id, ...rest }) => ({ ...rest, file: file_id })),
     ),
   },
   {
     title: "no details of an unknown collection",
     live: "music_collections.list_tracks/unknown",
     har: "music_collections.list_tracks/refusals",
-    answer: at(
+    answer: alterAt(
       TRACKS,
       404,
-      details(() => ({})),
+      alterDetails(() => ({})),
     ),
   },
   {
     title: "another value in the details of a month of 13",
     live: "usage.retrieve_limits/month",
     har: "usage.retrieve_limits/malformed",
-    answer: at(
+    answer: alterAt(
       /month=13/,
       422,
-      details((all) => ({ ...all, field: "year" })),
+      alterDetails((all) => ({ ...all, field: "year" })),
     ),
   },
   {
     title: "a track's timestamp without zone",
     live: "music_collections.list_tracks/answer",
     har: "music_collections.list_tracks/answer",
-    answer: at(
+    answer: alterAt(
       TRACKS,
       200,
-      body((json) => ({
+      alterBody((json) => ({
         ...json,
         items: json["items"].map((one: Body) => ({ ...one, added_at: withoutZone(one["added_at"]) })),
       })),
@@ -324,10 +329,10 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "a log's timestamp in seconds since 1970",
     live: "assistants.list_history/answer",
     har: "assistants.list_history/answer",
-    answer: at(
+    answer: alterAt(
       HISTORY,
       200,
-      body((json) => ({
+      alterBody((json) => ({
         ...json,
         audit_logs: json["audit_logs"].map((one: Body) => ({
           ...one,
@@ -340,50 +345,53 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "ids of tracks with another prefix",
     live: "music_collections.list_tracks/answer",
     har: "music_collections.list_tracks/answer",
-    answer: at(
+    answer: alterAt(
       TRACKS,
       200,
-      text((all) => all.replaceAll("mtrack_", "track_")),
+      alterText((all) => all.replaceAll("mtrack_", "track_")),
     ),
   },
   {
     title: "a number as a text",
     live: "transcriptions.list_sentences/answer",
     har: "transcriptions.list_sentences/answer",
-    answer: at(
+    answer: alterAt(
       SENTENCES,
       200,
-      text((all) => all.replace(/"start":([\d.]+)/g, '"start":"$1"')),
+      alterText((all) => all.replace(/"start":([\d.]+)/g, '"start":"$1"')),
     ),
   },
   {
     title: "a field that is missing",
     live: "connectors.list_auth_configs/answer",
     har: "connectors.list_auth_configs/answer",
-    answer: at(
+    answer: alterAt(
       /\/auth-configs/,
       200,
-      body(({ total: _, ...json }) => json),
+      alterBody(({ total: _, ...json }) => json),
     ),
   },
   {
     title: "null in place of an absent field",
     live: "webhooks.list_deliveries/answer",
     har: "webhooks.list_deliveries/answer",
-    answer: at(
+    answer: alterAt(
       /\/deliveries$/,
       200,
-      body((json) => ({ ...json, data: json["data"].map((one: Body) => ({ delivered_at: null, ...one })) })),
+      alterBody((json) => ({
+        ...json,
+        data: json["data"].map((one: Body) => ({ delivered_at: null, ...one })),
+      })),
     ),
   },
   {
     title: "a null that the field cannot be",
     live: "usage.retrieve_limits/answer",
     har: "usage.retrieve_limits/answer",
-    answer: at(
+    answer: alterAt(
       USAGE,
       200,
-      body((json) => ({
+      alterBody((json) => ({
         ...json,
         organization_limits: { ...json["organization_limits"], current_usage: null },
       })),
@@ -393,40 +401,40 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "a field in another spelling",
     live: "usage.retrieve_limits/answer",
     har: "usage.retrieve_limits/answer",
-    answer: at(
+    answer: alterAt(
       USAGE,
       200,
-      text((all) => all.replace('"keys_exceeded"', '"keysExceeded"')),
+      alterText((all) => all.replace('"keys_exceeded"', '"keysExceeded"')),
     ),
   },
   {
     title: "a status that the figures contradict",
     live: "usage.retrieve_limits/figures",
     har: "usage.retrieve_limits/figures",
-    answer: at(
+    answer: alterAt(
       USAGE,
       200,
-      text((all) => all.replace('"warning"', '"ok"')),
+      alterText((all) => all.replace('"warning"', '"ok"')),
     ),
   },
   {
     title: "99 percent of a file that is completed",
     live: "store_files.retrieve_status/progress",
     har: "store_files.retrieve_status/progress",
-    answer: at(
+    answer: alterAt(
       STATUS,
       200,
-      text((all) => all.replace('"progress_percent":100', '"progress_percent":99')),
+      alterText((all) => all.replace('"progress_percent":100', '"progress_percent":99')),
     ),
   },
   {
     title: "a count that is one too high",
     live: "transcriptions.list_sentences/counts",
     har: "transcriptions.list_sentences/counts",
-    answer: at(
+    answer: alterAt(
       SENTENCES,
       200,
-      body((json) => ({
+      alterBody((json) => ({
         ...json,
         metadata: { ...json["metadata"], returned_count: json["metadata"].returned_count + 1 },
       })),
@@ -436,13 +444,13 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "sentences that may not be kept",
     live: "transcriptions.list_sentences/conditional",
     har: "transcriptions.list_sentences/conditional",
-    answer: at(SENTENCES, 200, set("cache-control", "no-store")),
+    answer: alterAt(SENTENCES, 200, set("cache-control", "no-store")),
   },
   {
     title: "sentences without an ETag",
     live: "transcriptions.list_sentences/answer",
     har: "transcriptions.list_sentences/answer",
-    answer: at(SENTENCES, 200, without("etag")),
+    answer: alterAt(SENTENCES, 200, without("etag")),
   },
   {
     title: "200 in place of 304",
@@ -454,42 +462,42 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "a CSV of another content type",
     live: "audit_logs.export/answer",
     har: "audit_logs.export/answer",
-    answer: at(/\/audit-log\/export/, 200, set("content-type", "application/vnd.ms-excel")),
+    answer: alterAt(/\/audit-log\/export/, 200, set("content-type", "application/vnd.ms-excel")),
   },
   {
     title: "a CSV with columns exchanged",
     live: "audit_logs.export/csv",
     har: "audit_logs.export/csv",
-    answer: at(
+    answer: alterAt(
       /\/audit-log\/export/,
       200,
-      text((all) => all.replace("Entity Type,Entity Name", "Entity Name,Entity Type")),
+      alterText((all) => all.replace("Entity Type,Entity Name", "Entity Name,Entity Type")),
     ),
   },
   {
     title: "an export without a file name",
     live: "meeting_sessions.export_transcript/txt",
     har: "meeting_sessions.export_transcript/txt",
-    answer: at(/\/transcripts\/export/, 200, set("content-disposition", "attachment")),
+    answer: alterAt(/\/transcripts\/export/, 200, set("content-disposition", "attachment")),
   },
   {
     title: "subtitles that are numbered from zero",
     live: "meeting_sessions.export_transcript/srt",
     har: "meeting_sessions.export_transcript/srt",
-    answer: at(
+    answer: alterAt(
       /format=srt/,
       200,
-      text((all) => all.replace(/^\d+$/gm, (number) => String(Number(number) - 1))),
+      alterText((all) => all.replace(/^\d+$/gm, (number) => String(Number(number) - 1))),
     ),
   },
   {
     title: "subtitles that end before they start",
     live: "meeting_sessions.export_transcript/srt",
     har: "meeting_sessions.export_transcript/srt",
-    answer: at(
+    answer: alterAt(
       /format=srt/,
       200,
-      text((all) => all.replace(/^(\S+) --> (\S+)/gm, "$2 --> $1")),
+      alterText((all) => all.replace(/^(\S+) --> (\S+)/gm, "$2 --> $1")),
     ),
   },
   {
@@ -505,16 +513,16 @@ export const ALTERATIONS: readonly Alteration[] = [
     title: "JSON that is cut off",
     live: "models.list_v2/answer",
     har: "models.list_v2/answer",
-    answer: at(
+    answer: alterAt(
       /\/v2\/models/,
       200,
-      text((all) => all.slice(0, -10)),
+      alterText((all) => all.slice(0, -10)),
     ),
   },
   {
     title: "a server error",
     live: "connector_notifications.retrieve/answer",
     har: "connector_notifications.retrieve/answer",
-    answer: at(/\/notifications$/, 200, status(500)),
+    answer: alterAt(/\/notifications$/, 200, alterStatus(500)),
   },
 ];

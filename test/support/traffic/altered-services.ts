@@ -34,7 +34,7 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
   );
 
   /** Returns the base URL of a service with one deviation or none. */
-  async function service(alteration?: Alteration, name?: string): Promise<string> {
+  async function startService(alteration?: Alteration, name?: string): Promise<string> {
     const clock = { mode: "frozen", now: "2026-03-15T12:00:00.000Z" };
     const made = await api.call(undefined, "POST", "/_control/sandboxes", { name, clock });
     expect(made.status, made.text).toBe(201);
@@ -55,7 +55,7 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
     return entries;
   }
 
-  const recorded = await record(await service(undefined, UNALTERED));
+  const recorded = await record(await startService(undefined, UNALTERED));
   expect(recorded).toHaveLength(seen.length);
   /** The recorded session without a deviation. */
   const unaltered = recorded.map((entry, i) => ({ ...seen[i]!, entry }));
@@ -66,12 +66,12 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
       alteration: Alteration | undefined,
       options: Pick<VerifyOptions, "write" | "only" | "idsToUse">,
     ): Promise<VerifyReport> {
-      return verify(api, "ada", { target: await service(alteration), ...options });
+      return verify(api, "ada", { target: await startService(alteration), ...options });
     },
     /** Verifies a recording of the session. */
     async recorded(alteration?: Alteration): Promise<VerifyReport> {
       if (alteration === undefined) return verifyEntries(unaltered.map(({ entry }) => entry));
-      if (alteration.ask !== undefined) return verifyEntries(await record(await service(alteration)));
+      if (alteration.ask !== undefined) return verifyEntries(await record(await startService(alteration)));
       return verifyEntries(alter(unaltered, alteration.answer!));
     },
     async close() {

@@ -1,6 +1,15 @@
 import { KEYS } from "../harness.ts";
 import type { ProxiedRequest } from "../verify-setup.ts";
-import { type Alteration, at, type Body, body, set, status, text, without } from "./alterations.ts";
+import {
+  type Alteration,
+  alterAt,
+  alterBody,
+  alterStatus,
+  alterText,
+  type Body,
+  set,
+  without,
+} from "./alterations.ts";
 import { playSession, type Step } from "./client-session.ts";
 
 const ORG = "/v1/organizations/org_acme";
@@ -95,35 +104,36 @@ export interface Deviation extends Alteration {
   specified: boolean;
 }
 
-const asking =
+const alterPath =
   (from: string | RegExp, to: string): NonNullable<Alteration["ask"]> =>
   (request) => ({ ...request, path: request.path.replace(from, to) });
 
-const askingBody =
+const alterSentBody =
   (path: RegExp, change: (sent: Body) => Body): NonNullable<Alteration["ask"]> =>
   (request) => {
     if (!path.test(request.path) || request.body === "") return request;
     try {
-      return resized({ ...request, body: JSON.stringify(change(JSON.parse(request.body))) });
+      return correctLength({ ...request, body: JSON.stringify(change(JSON.parse(request.body))) });
     } catch {
       return request;
     }
   };
 
-const resized = ({ headers, ...request }: ProxiedRequest): ProxiedRequest => ({
+const correctLength = ({ headers, ...request }: ProxiedRequest): ProxiedRequest => ({
   ...request,
   headers: { ...headers, "content-length": String(Buffer.byteLength(request.body)) },
 });
 
-const typed = (type: string) => body(({ error, ...json }) => ({ ...json, error: { ...error, type } }));
+const alterType = (type: string) =>
+  alterBody(({ error, ...json }) => ({ ...json, error: { ...error, type } }));
 
 const CHANGE_LOGS = /\/change-logs/;
 const HISTORY = /\/history/;
 const SENTENCES = /\/sentences/;
 const TRACKS = /\/tracks/;
 const WEBHOOKS = /\/webhooks$/;
-const each = (name: string, change: (one: Body) => Body) =>
-  body((json) => ({ ...json, [name]: json[name].map(change) }));
+const alterEach = (name: string, change: (one: Body) => Body) =>
+  alterBody((json) => ({ ...json, [name]: json[name].map(change) }));
 
 const DELIVERIES = /\/deliveries$/;
 const MODELS = [2, 1].map((order) => ({
@@ -132,7 +142,7 @@ const MODELS = [2, 1].map((order) => ({
   ...{ max_tokens: null, cost_per_1k_tokens: null },
 }));
 /** Gives failed deliveries a retry this long after the last attempt. */
-const retrying = (milliseconds: number) => (all: string) =>
+const alterRetry = (milliseconds: number) => (all: string) =>
   all.replaceAll(
     /"last_attempt":"([^"]+)","next_retry":[^,}]+/g,
     (_all, last) =>
@@ -146,31 +156,31 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "music_collections.list_tracks/pages",
     har: "music_collections.list_tracks/malformed",
     specified: true,
-    ask: asking(/tracks(.*)limit=500/, "tracks$1limit=501"),
+    ask: alterPath(/tracks(.*)limit=500/, "tracks$1limit=501"),
   },
   {
     title: "a page of the maximum of 100 change logs, refused [4.16]",
     live: "change_logs.list/pages",
     har: "change_logs.list/malformed",
     specified: true,
-    ask: askingBody(CHANGE_LOGS, (sent) => (sent["take"] === 100 ? { ...sent, take: 101 } : sent)),
+    ask: alterSentBody(CHANGE_LOGS, (sent) => (sent["take"] === 100 ? { ...sent, take: 101 } : sent)),
   },
   {
     title: "the month 12, refused [4.17]",
     live: "usage.retrieve_limits/figures",
     har: "usage.retrieve_limits/malformed",
     specified: true,
-    ask: asking(/month=12/, "month=13"),
+    ask: alterPath(/month=12/, "month=13"),
   },
   {
     title: "positions that count from zero on each page [2.3]",
     live: "music_collections.list_tracks/pages",
     har: "music_collections.list_tracks/order",
     specified: true,
-    answer: at(
+    answer: alterAt(
       TRACKS,
       200,
-      body((json) => ({
+      alterBody((json) => ({
         ...json,
         items: json["items"].map((one: Body, i: number) => ({ ...one, position: i })),
       })),
@@ -181,10 +191,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "connectors.list_auth_configs/total",
     har: "connectors.list_auth_configs/total",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/auth-configs/,
       200,
-      body((json) => ({ ...json, total: json["total"] + 1 })),
+      alterBody((json) => ({ ...json, total: json["total"] + 1 })),
     ),
   },
   {
@@ -192,7 +202,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "models.list_for_organization/order",
     har: "models.list_for_organization/order",
     specified: true,
-    answer: at(/org_acme\/models/, 404, (answer) => ({
+    answer: alterAt(/org_acme\/models/, 404, (answer) => ({
       ...answer,
       status: 200,
       body: JSON.stringify({ organization_id: "org_acme", models: MODELS, total_count: MODELS.length }),
@@ -203,14 +213,14 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "audit_logs.export/csv",
     har: "audit_logs.export/csv",
     specified: true,
-    ask: asking(/action_type=[^&]+/, ""),
+    ask: alterPath(/action_type=[^&]+/, ""),
   },
   {
     title: "an actor_id that filters nothing [4.15]",
     live: "audit_logs.export/csv",
     har: null,
     specified: true,
-    ask: asking(/actor_id=usr_[^&]+/, ""),
+    ask: alterPath(/actor_id=usr_[^&]+/, ""),
   },
   {
     title: "an offset that is ignored without a limit [4.11]",
@@ -227,10 +237,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "transcriptions.list_sentences/counts",
     har: "transcriptions.list_sentences/counts",
     specified: false,
-    answer: at(
+    answer: alterAt(
       SENTENCES,
       200,
-      text((all) => all.replaceAll(/trans_\w+\/paragraphs/g, "trans_other/paragraphs")),
+      alterText((all) => all.replaceAll(/trans_\w+\/paragraphs/g, "trans_other/paragraphs")),
     ),
   },
   {
@@ -263,10 +273,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "webhooks.list_deliveries/outcomes",
     har: "webhooks.list_deliveries/outcomes",
     specified: true,
-    answer: at(
+    answer: alterAt(
       DELIVERIES,
       200,
-      text((all) => all.replaceAll(/"attempts":\d+/g, '"attempts":0')),
+      alterText((all) => all.replaceAll(/"attempts":\d+/g, '"attempts":0')),
     ),
   },
   {
@@ -274,14 +284,14 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "webhooks.list_deliveries/times",
     har: "webhooks.list_deliveries/times",
     specified: true,
-    answer: at(DELIVERIES, 200, text(retrying(-60_000))),
+    answer: alterAt(DELIVERIES, 200, alterText(alterRetry(-60_000))),
   },
   {
     title: "a retry a day after the last attempt [6.4]",
     live: "webhooks.list_deliveries/times",
     har: "webhooks.list_deliveries/times",
     specified: true,
-    answer: at(DELIVERIES, 200, text(retrying(86_400_000))),
+    answer: alterAt(DELIVERIES, 200, alterText(alterRetry(86_400_000))),
   },
   {
     title: "a created webhook that is listed without its description [4.21]",
@@ -300,10 +310,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: "connector_jobs.cancel/sticks",
     specified: false,
     write: true,
-    answer: at(
+    answer: alterAt(
       /\/jobs\/job_\w+$/,
       200,
-      body((json) => ({ ...json, status: "running" })),
+      alterBody((json) => ({ ...json, status: "running" })),
     ),
   },
   {
@@ -311,10 +321,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "store_files.retrieve_status/progress",
     har: "store_files.retrieve_status/progress",
     specified: false,
-    answer: at(
+    answer: alterAt(
       /\/files\/[^/]+\/status/,
       200,
-      body((json) => ({
+      alterBody((json) => ({
         ...json,
         ...{ status: "processing", progress_percent: 50, current_step: "embedding" },
         completed_at: "2026-03-15T12:00:00.000Z",
@@ -326,10 +336,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "assistants.list_history/filters",
     har: "assistants.list_history/filters",
     specified: true,
-    answer: at(
+    answer: alterAt(
       HISTORY,
       200,
-      each("audit_logs", (one) => ({ ...one, resource_id: "asst_other" })),
+      alterEach("audit_logs", (one) => ({ ...one, resource_id: "asst_other" })),
     ),
   },
   {
@@ -338,7 +348,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: "images.uncrop/small",
     specified: true,
     write: true,
-    answer: at(/\/uncrop/, 200, (answer) => ({
+    answer: alterAt(/\/uncrop/, 200, (answer) => ({
       ...answer,
       body: `\x89PNG\r\n\x1a\n${answer.body.slice(8)}`,
     })),
@@ -348,10 +358,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "music_collections.list_tracks/answer",
     har: "music_collections.list_tracks/answer",
     specified: true,
-    answer: at(
+    answer: alterAt(
       TRACKS,
       200,
-      each("items", ({ added_at: _, ...one }) => one),
+      alterEach("items", ({ added_at: _, ...one }) => one),
     ),
   },
   {
@@ -359,10 +369,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "music_collections.list_tracks/answer",
     har: "music_collections.list_tracks/answer",
     specified: true,
-    answer: at(
+    answer: alterAt(
       TRACKS,
       200,
-      each("items", (one) => ({ ...one, added_at: one["added_at"].replace("Z", "+02:00") })),
+      alterEach("items", (one) => ({ ...one, added_at: one["added_at"].replace("Z", "+02:00") })),
     ),
   },
   {
@@ -370,10 +380,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "connector_jobs.retrieve/unknown",
     har: "connector_jobs.retrieve/refusals",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/jobs\/\w/,
       404,
-      body(({ error, ...json }) => ({
+      alterBody(({ error, ...json }) => ({
         ...json,
         error: { ...error, timestamp: new Date(error.timestamp).toUTCString() },
       })),
@@ -384,10 +394,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "audit_logs.export/csv",
     har: "audit_logs.export/csv",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/audit-log\/export/,
       200,
-      text((csv) => csv.replaceAll(/^(\d{4}-\d{2}-\d{2})T([\d:.]+)Z/gm, "$1 $2")),
+      alterText((csv) => csv.replaceAll(/^(\d{4}-\d{2}-\d{2})T([\d:.]+)Z/gm, "$1 $2")),
     ),
   },
   {
@@ -395,10 +405,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "assistants.list_history/pages",
     har: null,
     specified: true,
-    answer: at(
+    answer: alterAt(
       HISTORY,
       200,
-      body(({ pagination, ...json }) => {
+      alterBody(({ pagination, ...json }) => {
         const end = pagination.offset + json["audit_logs"].length;
         return { ...json, pagination: { ...pagination, total: end, has_more: false } };
       }),
@@ -409,10 +419,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "usage.retrieve_limits/answer",
     har: "usage.retrieve_limits/answer",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/usage\/limits/,
       200,
-      text((all) => all.replace(/"monthly_limit":([\d.]+)/g, '"monthly_limit":"$1"')),
+      alterText((all) => all.replace(/"monthly_limit":([\d.]+)/g, '"monthly_limit":"$1"')),
     ),
   },
   {
@@ -420,10 +430,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "webhooks.list_deliveries/outcomes",
     har: "webhooks.list_deliveries/outcomes",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/deliveries$/,
       200,
-      text((all) =>
+      alterText((all) =>
         all.replaceAll('"status":"success","response_code":200', '"status":"success","response_code":500'),
       ),
     ),
@@ -433,10 +443,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "webhooks.list_deliveries/times",
     har: "webhooks.list_deliveries/times",
     specified: false,
-    answer: at(
+    answer: alterAt(
       /\/deliveries$/,
       200,
-      text((all) => all.replaceAll(/,"next_retry":[^,}]+/g, "")),
+      alterText((all) => all.replaceAll(/,"next_retry":[^,}]+/g, "")),
     ),
   },
   {
@@ -444,7 +454,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "meeting_sessions.export_transcript/json",
     har: "meeting_sessions.export_transcript/json",
     specified: true,
-    answer: at(/format=json/, 200, (answer) => ({
+    answer: alterAt(/format=json/, 200, (answer) => ({
       ...answer,
       body: JSON.stringify(
         JSON.parse(answer.body).map((one: Body) => ({
@@ -459,10 +469,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "webhooks.list_deliveries/answer",
     har: "webhooks.list_deliveries/answer",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/deliveries$/,
       200,
-      text((all) => all.replaceAll('"status":"success","response', '"status":"ok","response')),
+      alterText((all) => all.replaceAll('"status":"success","response', '"status":"ok","response')),
     ),
   },
   {
@@ -471,10 +481,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: "departments.reparent/answer",
     specified: true,
     write: true,
-    answer: at(
+    answer: alterAt(
       /\/reparent/,
       200,
-      body(({ color: _, ...json }) => json),
+      alterBody(({ color: _, ...json }) => json),
     ),
   },
   {
@@ -482,10 +492,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "change_logs.list/answer",
     har: "change_logs.list/answer",
     specified: true,
-    answer: at(
+    answer: alterAt(
       CHANGE_LOGS,
       200,
-      text((all) => all.replaceAll('"log_', '"entry_')),
+      alterText((all) => all.replaceAll('"log_', '"entry_')),
     ),
   },
   {
@@ -493,10 +503,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "assistants.list_history/pages",
     har: "assistants.list_history/pages",
     specified: true,
-    answer: at(
+    answer: alterAt(
       HISTORY,
       200,
-      text((all) => all.replaceAll('"has_more":true', '"has_more":false')),
+      alterText((all) => all.replaceAll('"has_more":true', '"has_more":false')),
     ),
   },
   {
@@ -504,10 +514,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "assistants.list_history/pages",
     har: "assistants.list_history/pages",
     specified: true,
-    answer: at(
+    answer: alterAt(
       HISTORY,
       200,
-      text((all) => all.replaceAll('"has_more":false', '"has_more":true')),
+      alterText((all) => all.replaceAll('"has_more":false', '"has_more":true')),
     ),
   },
   {
@@ -515,10 +525,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "transcriptions.list_sentences/counts",
     har: "transcriptions.list_sentences/counts",
     specified: true,
-    answer: at(
+    answer: alterAt(
       SENTENCES,
       200,
-      body(({ actions: { next: _, ...actions }, ...json }) => ({ ...json, actions })),
+      alterBody(({ actions: { next: _, ...actions }, ...json }) => ({ ...json, actions })),
     ),
   },
   {
@@ -526,10 +536,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "transcriptions.list_sentences/counts",
     har: "transcriptions.list_sentences/counts",
     specified: true,
-    answer: at(
+    answer: alterAt(
       SENTENCES,
       200,
-      body(({ actions, ...json }, { path }) => {
+      alterBody(({ actions, ...json }, { path }) => {
         const offset = Number(/offset=(\d+)/.exec(path)?.[1] ?? 0);
         if (actions.next === undefined) return { ...json, actions };
         const next = JSON.parse(JSON.stringify(actions.next).replace(/offset=\d+/, `offset=${offset}`));
@@ -544,7 +554,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     specified: true,
     answer: (answer, request) =>
       answer.status === 200 && SENTENCES.test(request.path) && !request.path.includes("limit=")
-        ? body(({ data, metadata, ...json }) => {
+        ? alterBody(({ data, metadata, ...json }) => {
             const sentences = data.sentences.slice(0, 20);
             return {
               ...json,
@@ -569,13 +579,13 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "change_logs.list/malformed",
     har: "change_logs.list/pages",
     specified: true,
-    ask: askingBody(CHANGE_LOGS, ({ take, ...sent }) => ({
+    ask: alterSentBody(CHANGE_LOGS, ({ take, ...sent }) => ({
       ...sent,
       ...(take === undefined ? {} : { take: typeof take === "number" ? Math.min(100, take) : take }),
     })),
     answer: (answer, request) => {
       if (answer.status !== 200 || !CHANGE_LOGS.test(request.path)) return answer;
-      return body((json, { body: sent }) => ({
+      return alterBody((json, { body: sent }) => ({
         ...json,
         take: JSON.parse(sent || "{}").take ?? json["take"],
       }))(answer, request);
@@ -590,10 +600,10 @@ export const DEVIATIONS: readonly Deviation[] = [
       HISTORY.test(request.path)
         ? { ...request, path: request.path.replace(/offset=([1-9]\d*)/, (_all, n) => `offset=${n - 1}`) }
         : request,
-    answer: at(
+    answer: alterAt(
       HISTORY,
       200,
-      body((json, { path }) => ({
+      alterBody((json, { path }) => ({
         ...json,
         pagination: { ...json["pagination"], offset: Number(/offset=(\d+)/.exec(path)?.[1] ?? 0) },
       })),
@@ -604,38 +614,38 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "assistants.list_history/filters",
     har: "assistants.list_history/filters",
     specified: true,
-    ask: asking(/user_id=usr_\w+/, ""),
+    ask: alterPath(/user_id=usr_\w+/, ""),
   },
   {
     title: "an end_date that filters nothing [4.16]",
     live: "change_logs.list/filters",
     har: "change_logs.list/filters",
     specified: true,
-    ask: askingBody(CHANGE_LOGS, ({ end_date: _, ...sent }) => sent),
+    ask: alterSentBody(CHANGE_LOGS, ({ end_date: _, ...sent }) => sent),
   },
   {
     title: "a from_date that filters nothing [4.15]",
     live: "audit_logs.export/csv",
     har: "audit_logs.export/csv",
     specified: true,
-    ask: asking(/from_date=[^&]+/, ""),
+    ask: alterPath(/from_date=[^&]+/, ""),
   },
   {
     title: "an order_by that orders nothing [G14]",
     live: "connector_jobs.list/filters",
     har: "connector_jobs.list/filters",
     specified: false,
-    ask: asking(/order_by=[^&]+/, ""),
+    ask: alterPath(/order_by=[^&]+/, ""),
   },
   {
     title: "an audit log with a tenth column [2.6]",
     live: "audit_logs.export/csv",
     har: "audit_logs.export/csv",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/audit-log\/export/,
       200,
-      text((all) => all.replace(/(\r?\n|$)/g, ",x$1")),
+      alterText((all) => all.replace(/(\r?\n|$)/g, ",x$1")),
     ),
   },
   {
@@ -643,10 +653,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "store_files.retrieve_status/progress",
     har: "store_files.retrieve_status/progress",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/files\/[^/]+\/status/,
       200,
-      body((json) => ({
+      alterBody((json) => ({
         ...json,
         ...(json["completed_at"] === null ? {} : { completed_at: "2026-03-01T00:00:00.000Z" }),
       })),
@@ -657,10 +667,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "transcriptions.list_sentences/times",
     har: "transcriptions.list_sentences/times",
     specified: true,
-    answer: at(
+    answer: alterAt(
       SENTENCES,
       200,
-      text((all) => all.replace(/"start":([\d.]+),"end":([\d.]+)/g, '"start":$2,"end":$1')),
+      alterText((all) => all.replace(/"start":([\d.]+),"end":([\d.]+)/g, '"start":$2,"end":$1')),
     ),
   },
   {
@@ -668,8 +678,8 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "change_logs.list/malformed",
     har: "change_logs.list/refusals",
     specified: true,
-    answer: at(CHANGE_LOGS, 422, (answer, request) =>
-      body(({ error, ...json }) => ({ ...json, error: { ...error, status: 400 } }))(
+    answer: alterAt(CHANGE_LOGS, 422, (answer, request) =>
+      alterBody(({ error, ...json }) => ({ ...json, error: { ...error, status: 400 } }))(
         { ...answer, status: 400 },
         request,
       ),
@@ -680,15 +690,15 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "models.list/no-credentials",
     har: "models.list/refusals",
     specified: true,
-    answer: at(/\/v1\/models$/, 401, status(403)),
+    answer: alterAt(/\/v1\/models$/, 401, alterStatus(403)),
   },
   {
     title: "404 in place of 403 for another organization [4.17]",
     live: "usage.retrieve_limits/foreign",
     har: null,
     specified: true,
-    answer: at(/\/usage\/limits\//, 403, (answer, request) =>
-      body(({ error, ...json }) => ({
+    answer: alterAt(/\/usage\/limits\//, 403, (answer, request) =>
+      alterBody(({ error, ...json }) => ({
         ...json,
         error: { ...error, code: "ORGANIZATION_NOT_FOUND", type: "client_error", status: 404 },
       }))({ ...answer, status: 404 }, request),
@@ -699,17 +709,17 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "audit_logs.export/foreign",
     har: "audit_logs.export/csv",
     specified: true,
-    ask: asking("/organizations/org_globex/audit-log", "/organizations/org_acme/audit-log"),
+    ask: alterPath("/organizations/org_globex/audit-log", "/organizations/org_acme/audit-log"),
   },
   {
     title: "an error without timestamp at an assumed endpoint [7.1]",
     live: "connector_jobs.retrieve/unknown",
     har: "connector_jobs.retrieve/refusals",
     specified: true,
-    answer: at(
+    answer: alterAt(
       /\/jobs\/[^/]+$/,
       404,
-      body(({ error: { timestamp: _, ...error }, ...json }) => ({ ...json, error })),
+      alterBody(({ error: { timestamp: _, ...error }, ...json }) => ({ ...json, error })),
     ),
   },
   {
@@ -717,28 +727,28 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "models.list/no-credentials",
     har: "models.list/refusals",
     specified: true,
-    answer: at(/\/v1\/models$/, 401, typed("client_error")),
+    answer: alterAt(/\/v1\/models$/, 401, alterType("client_error")),
   },
   {
     title: "a 403 of the type permission_error [7.1]",
     live: "usage.retrieve_limits/foreign",
     har: "usage.retrieve_limits/refusals",
     specified: true,
-    answer: at(/\/usage\/limits\//, 403, typed("permission_error")),
+    answer: alterAt(/\/usage\/limits\//, 403, alterType("permission_error")),
   },
   {
     title: "a 403 of the type permission_error at an assumed refusal [7.1]",
     live: "audit_logs.export/foreign",
     har: "audit_logs.export/refusals",
     specified: true,
-    answer: at(/\/audit-log/, 403, typed("permission_error")),
+    answer: alterAt(/\/audit-log/, 403, alterType("permission_error")),
   },
   {
     title: "errors sent as text/plain [4]",
     live: "assistants.list_history/unknown",
     har: "assistants.list_history/refusals",
     specified: true,
-    answer: at(HISTORY, 404, set("content-type", "text/plain")),
+    answer: alterAt(HISTORY, 404, set("content-type", "text/plain")),
   },
   {
     title: "X-RateLimit-Reset in seconds from now [8]",
@@ -781,9 +791,9 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: "webhooks.update/sticks",
     specified: true,
     write: true,
-    answer: at(WEBHOOKS, 200, (answer, request) =>
+    answer: alterAt(WEBHOOKS, 200, (answer, request) =>
       request.method === "GET"
-        ? text((all) =>
+        ? alterText((all) =>
             all
               .replaceAll(/"url":"[^"]+\/(new|changed)"/g, '"url":"http://127.0.0.1:9/ops"')
               .replaceAll('"thread.deleted"', '"user.deleted"'),
@@ -797,10 +807,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: null,
     specified: true,
     write: true,
-    answer: at(
+    answer: alterAt(
       WEBHOOKS,
       201,
-      text((all) => all.replace(/whsec_\w+/, "whsec_another")),
+      alterText((all) => all.replace(/whsec_\w+/, "whsec_another")),
     ),
   },
   {
@@ -809,7 +819,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: "connector_jobs.cancel/answer",
     specified: true,
     write: true,
-    answer: at(/\/cancel$/, 204, (answer) => ({
+    answer: alterAt(/\/cancel$/, 204, (answer) => ({
       ...answer,
       status: 200,
       headers: { ...answer.headers, "content-type": "application/json" },
@@ -821,10 +831,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     live: "meeting_sessions.stream_status/answer",
     har: "meeting_sessions.stream_status/answer",
     specified: false,
-    answer: at(
+    answer: alterAt(
       /\/status\/stream/,
       200,
-      text((all) => `${all.trim().split("\n\n").toReversed().join("\n\n")}\n\n`),
+      alterText((all) => `${all.trim().split("\n\n").toReversed().join("\n\n")}\n\n`),
     ),
   },
   {
@@ -833,10 +843,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: "model_responses.create/answer",
     specified: true,
     write: true,
-    answer: at(
+    answer: alterAt(
       /\/model\/response/,
       200,
-      body((json) => ({ ...json, output: json["output"].map(({ content: _, ...one }: Body) => one) })),
+      alterBody((json) => ({ ...json, output: json["output"].map(({ content: _, ...one }: Body) => one) })),
     ),
   },
   {
@@ -845,7 +855,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: "images.uncrop/answer",
     specified: true,
     write: true,
-    answer: at(/\/uncrop/, 200, without("x-provider-request-id")),
+    answer: alterAt(/\/uncrop/, 200, without("x-provider-request-id")),
   },
   {
     title: "an upload URL without gcs_path [4.6]",
@@ -853,10 +863,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     har: "files.create_upload_url/answer",
     specified: true,
     write: true,
-    answer: at(
+    answer: alterAt(
       /\/upload-url$/,
       200,
-      body(({ gcs_path: _, ...json }) => json),
+      alterBody(({ gcs_path: _, ...json }) => json),
     ),
   },
 ];

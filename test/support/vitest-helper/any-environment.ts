@@ -6,15 +6,15 @@ import { createUnderstudy } from "../../../src/client/index.ts";
 import { expect, test } from "../../../src/client/vitest.ts";
 
 /** Writes a form as bytes, since Node's fetch does not accept a DOM environment's FormData. */
-function form(file: Buffer, name: string, fields: Readonly<Record<string, string>> = {}) {
-  const part = (said: string) => Buffer.from(`--part\r\ncontent-disposition: form-data; ${said}\r\n`);
+function makeForm(file: Buffer, name: string, fields: Readonly<Record<string, string>> = {}) {
+  const makePart = (said: string) => Buffer.from(`--part\r\ncontent-disposition: form-data; ${said}\r\n`);
   return {
     headers: { "content-type": "multipart/form-data; boundary=part" },
     body: Buffer.concat([
       ...Object.entries(fields).map(([field, value]) =>
-        Buffer.concat([part(`name="${field}"`), Buffer.from(`\r\n${value}\r\n`)]),
+        Buffer.concat([makePart(`name="${field}"`), Buffer.from(`\r\n${value}\r\n`)]),
       ),
-      part(name),
+      makePart(name),
       Buffer.from("content-type: image/png\r\n\r\n"),
       file,
       Buffer.from("\r\n--part--\r\n"),
@@ -37,7 +37,7 @@ export function testBytes(environment: string): void {
     const source = await sharp({ create: { width: 64, height: 40, channels: 3, background: "#1030d0" } })
       .png()
       .toBuffer();
-    const sent = form(source, 'name="image_file"; filename="sea.png"', {
+    const sent = makeForm(source, 'name="image_file"; filename="sea.png"', {
       provider: "provider_a",
       organization_id: "org_acme",
       extend_left: "30",

@@ -2,34 +2,34 @@ import { describe } from "vitest";
 import { expect, test } from "../../../src/client/vitest.ts";
 
 // test/cli/vitest-helper.test.ts runs this file in a separate Vitest. Some tests fail on purpose.
-const models = ({ url, credentials }: { url: string; credentials: Readonly<Record<string, string>> }) =>
+const listModels = ({ url, credentials }: { url: string; credentials: Readonly<Record<string, string>> }) =>
   // Some clients drop the path of a base URL.
   fetch(new URL("/v1/models", url), { headers: { "api-key": credentials["usr_dan"]! } });
 
 test("gets its fault", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, times: 1, effect: { status: 503 } });
-  expect((await models(sandbox)).status).toBe(503);
+  expect((await listModels(sandbox)).status).toBe(503);
 });
 
 test("leaves a request held", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, effect: { hold: {} } });
-  void models(sandbox);
+  void listModels(sandbox);
   await sandbox.held.next();
 });
 
 test("arms a rule that never triggers", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "threads.delete" }, effect: { status: 503 } });
-  expect((await models(sandbox)).status).toBe(200);
+  expect((await listModels(sandbox)).status).toBe(200);
 });
 
 test("fails an assertion", async ({ sandbox }) => {
   await fetch(`${sandbox.url}/v1/models`, { headers: { "api-key": "ak_wrong" } });
-  expect((await models(sandbox)).status).toBe(418);
+  expect((await listModels(sandbox)).status).toBe(418);
 });
 
 test("does not use up a rule", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, times: 2, effect: { status: 503 } });
-  expect((await models(sandbox)).status).toBe(503);
+  expect((await listModels(sandbox)).status).toBe(503);
 });
 
 test("deletes its sandbox", async ({ sandbox }) => {
@@ -37,7 +37,7 @@ test("deletes its sandbox", async ({ sandbox }) => {
 });
 
 test.fails("is meant to fail", async ({ sandbox }) => {
-  expect((await models(sandbox)).status).toBe(418);
+  expect((await listModels(sandbox)).status).toBe(418);
 });
 
 describe("with options", () => {
@@ -53,7 +53,7 @@ describe("with options", () => {
   });
 
   own("begins as the options say", async ({ sandbox }) => {
-    expect((await models(sandbox)).status).toBe(429);
+    expect((await listModels(sandbox)).status).toBe(429);
     const { seed, clock, settings, counts, scenarios } = await sandbox.info();
     expect([seed, clock.mode, clock.now, settings.journal_limit, scenarios]).toEqual([
       ...[7, "frozen", past, 10, ["models-list-rate-limited"]],
@@ -96,7 +96,7 @@ describe("with an override", () => {
 
 describe("toHaveReceived", () => {
   test("counts what came", async ({ sandbox }) => {
-    await models(sandbox);
+    await listModels(sandbox);
     await expect(sandbox).toHaveReceived({ operation: "models.list" });
     await expect(sandbox).toHaveReceived(
       { operation: "models.*", status: 200 },
@@ -107,12 +107,12 @@ describe("toHaveReceived", () => {
 
   test("waits for what is still to come", async ({ sandbox }) => {
     const received = expect(sandbox).toHaveReceived({ operation: "models.list" }, { within: "30s" });
-    await models(sandbox);
+    await listModels(sandbox);
     await received;
   });
 
   test("names the nearest request", async ({ sandbox }) => {
-    await models(sandbox);
+    await listModels(sandbox);
     await expect(sandbox).toHaveReceived({ operation: "models.list", status: 404 }, { times: 2 });
   });
 });

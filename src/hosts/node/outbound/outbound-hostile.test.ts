@@ -1,7 +1,7 @@
 import type http from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { eventually } from "../../../../test/support/eventually.ts";
+import { waitUntilPasses } from "../../../../test/support/eventually.ts";
 import {
   cleanUp,
   createSender,
@@ -83,7 +83,7 @@ describe("hostile receivers", () => {
       const target = await startHostile(behaviour);
       const result = await outbound.send(posting(target.url, limitFor(behaviour)));
       // A finished attempt holds no connection.
-      await eventually(() => expect([behaviour, target.open()]).toEqual([behaviour, 0]));
+      await waitUntilPasses(() => expect([behaviour, target.open()]).toEqual([behaviour, 0]));
       attempts.set(behaviour, { result, connections: target.connections() });
       await target.close();
     };

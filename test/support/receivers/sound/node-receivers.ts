@@ -73,7 +73,7 @@ const strict: SoundReceiver = {
       formats: { email: /^[^@\s]+@[^@\s]+\.[a-z]+$/, "date-time": /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ },
     });
     const instant = { type: "string", pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$" };
-    const id = (prefix: string) => ({ type: "string", pattern: `^${prefix}_[A-Za-z0-9]+$` });
+    const makeIdSchema = (prefix: string) => ({ type: "string", pattern: `^${prefix}_[A-Za-z0-9]+$` });
     const isEnvelope = ajv.compile({
       type: "object",
       required: ["event", "data", "timestamp", "webhook_id", "delivery_id"],
@@ -81,8 +81,8 @@ const strict: SoundReceiver = {
         event: { type: "string", pattern: "^[a-z]+\\.[a-z]+$" },
         data: { type: "object" },
         timestamp: instant,
-        webhook_id: id("wh"),
-        delivery_id: id("del"),
+        webhook_id: makeIdSchema("wh"),
+        delivery_id: makeIdSchema("del"),
       },
     });
     const validators = new Map(EVENTS.map((event) => [String(event.name), ajv.compile(toDataSchema(event))]));
@@ -92,7 +92,7 @@ const strict: SoundReceiver = {
         type: "object",
         required: ["user_id", "email", "created_at"],
         properties: {
-          user_id: id("usr"),
+          user_id: makeIdSchema("usr"),
           email: { type: "string", format: "email" },
           created_at: instant,
         },

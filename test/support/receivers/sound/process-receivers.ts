@@ -11,9 +11,9 @@ import { promisify } from "node:util";
 import { hasRuntime } from "../../../../scripts/runtimes.mjs";
 import type { Running, SoundReceiver } from "./sound-receiver.ts";
 
-const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const docs = (name: string) => file(`../../../../docs/receivers/${name}`);
-const scratch = () => mkdtempSync(join(tmpdir(), "sound-receiver-"));
+const getPath = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const getPagePath = (name: string) => getPath(`../../../../docs/receivers/${name}`);
+const makeScratchFolder = () => mkdtempSync(join(tmpdir(), "sound-receiver-"));
 
 interface Program {
   command: string;
@@ -50,7 +50,7 @@ async function startProgram(secret: string, { command, args, env = {} }: Program
 }
 
 /** Creates a receiver that is a program; some are compiled first. */
-const program = (
+const defineProgram = (
   name: string,
   needs: string,
   make: () => Program | Promise<Program>,
@@ -71,12 +71,12 @@ const php: SoundReceiver = {
     const base = `http://127.0.0.1:${port}`;
     const child = spawn(
       "php",
-      ["-d", "post_max_size=2M", "-S", `127.0.0.1:${port}`, file("php/receiver.php")],
+      ["-d", "post_max_size=2M", "-S", `127.0.0.1:${port}`, getPath("php/receiver.php")],
       {
         env: {
           ...process.env,
           WEBHOOK_SECRET: secret,
-          WEBHOOK_STORE: join(scratch(), "deliveries"),
+          WEBHOOK_STORE: join(makeScratchFolder(), "deliveries"),
           PHP_CLI_SERVER_WORKERS: "4",
         },
         stdio: "ignore",
@@ -112,47 +112,47 @@ async function freePort(): Promise<number> {
 
 /** Compiles asynchronously, since other receivers are graded meanwhile and have deadlines. */
 async function goProgram(): Promise<Program> {
-  const binary = join(scratch(), "receiver");
+  const binary = join(makeScratchFolder(), "receiver");
   const env = { ...process.env, GOFLAGS: "-buildvcs=false", GO111MODULE: "off", CGO_ENABLED: "0" };
-  await promisify(execFile)("go", ["build", "-o", binary, file("go/main.go")], { env });
+  await promisify(execFile)("go", ["build", "-o", binary, getPath("go/main.go")], { env });
   return { command: binary, args: [] };
 }
 
 const HEX_DECODED = ["signature-upper-case"];
 
 export const PROCESS_RECEIVERS: SoundReceiver[] = [
-  program("the Node sample as a separate process", "node", () => ({
+  defineProgram("the Node sample as a separate process", "node", () => ({
     command: process.execPath,
-    args: [docs("node/receiver.mjs")],
+    args: [getPagePath("node/receiver.mjs")],
   })),
-  program("the Python sample as a separate process", "python3", () => ({
+  defineProgram("the Python sample as a separate process", "python3", () => ({
     command: "python3",
-    args: [docs("python/receiver.py")],
+    args: [getPagePath("python/receiver.py")],
   })),
-  program("Python, WSGI and SQLite", "python3", () => ({
+  defineProgram("Python, WSGI and SQLite", "python3", () => ({
     command: "python3",
-    args: [file("python/wsgi.py")],
+    args: [getPath("python/wsgi.py")],
   })),
-  program("Perl on a socket", "perl", () => ({ command: "perl", args: [file("perl/receiver.pl")] })),
-  program("Java, the JDK's own server", "java", () => ({
+  defineProgram("Perl on a socket", "perl", () => ({ command: "perl", args: [getPath("perl/receiver.pl")] })),
+  defineProgram("Java, the JDK's own server", "java", () => ({
     command: "java",
-    args: ["-XX:TieredStopAtLevel=1", file("java/Receiver.java")],
+    args: ["-XX:TieredStopAtLevel=1", getPath("java/Receiver.java")],
   })),
-  program("Ruby on WEBrick", "ruby -r webrick", () => ({
+  defineProgram("Ruby on WEBrick", "ruby -r webrick", () => ({
     command: "ruby",
-    args: [file("ruby/receiver.rb")],
+    args: [getPath("ruby/receiver.rb")],
   })),
-  program("Go, net/http", "go", goProgram, HEX_DECODED),
+  defineProgram("Go, net/http", "go", goProgram, HEX_DECODED),
   php,
-  program(
+  defineProgram(
     "Flask",
     "python3 -c 'import flask'",
-    () => ({ command: "python3", args: [file("python/flask_app.py")] }),
+    () => ({ command: "python3", args: [getPath("python/flask_app.py")] }),
     HEX_DECODED,
   ),
-  program("a strict Pydantic model of section 6.2", "python3 -c 'import pydantic'", () => ({
+  defineProgram("a strict Pydantic model of section 6.2", "python3 -c 'import pydantic'", () => ({
     command: "python3",
-    args: [file("python/pydantic_model.py")],
+    args: [getPath("python/pydantic_model.py")],
   })),
 ];
 
