@@ -87,6 +87,36 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("shows the code that the client got, and the one for rules [4.7]", async () => {
+    await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    const { page } = await open();
+    await findRow(page, /thread_none/).click();
+    await see(detail(page).locator(".badge").first()).toHaveText("404 thread_not_found");
+    await see(detail(page)).toContainText("RESOURCE_NOT_FOUND in rules and filters");
+    await api.call("dan", "GET", "/v2/none");
+    await findRow(page, /none$|v2.none/)
+      .first()
+      .click();
+    await see(detail(page).locator(".badge").first()).toHaveText("404 RESOURCE_NOT_FOUND");
+    await see(detail(page)).not.toContainText("in rules and filters");
+  });
+
+  it("says what an armed rule does [interfaces 6]", async () => {
+    await control("POST", "/faults", {
+      id: "busy",
+      match: { operation: "models.list" },
+      effect: { status: 503 },
+    });
+    const { page } = await open();
+    await findRow(page, /The rule busy was armed/).click();
+    await see(detail(page).getByRole("region", { name: "Rule" })).toContainText(
+      "All calls of models.list: 503.",
+    );
+    await detail(page).getByRole("link", { name: "Edit" }).click();
+    await see(page).toHaveURL(/faults\?edit=busy/);
+    await control("DELETE", "/faults");
+  });
+
   it("rewinds to before a mistake and marks undone entries [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page, complaints } = await open();
@@ -327,7 +357,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await detail(page).getByRole("button", { name: "Edit and send again" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Path").fill("/v1/models?limit=1");
-    await choose(page, "Call as", /apikey_ada$/);
+    await choose(page, "Call as", /^Ada Osei, apikey_ada(?!_)/);
     await dialog.getByLabel("Headers").fill("no colon");
     await dialog.getByRole("button", { name: "Send" }).click();
     await see(dialog.getByRole("alert")).toContainText("is not of the form name: value");
@@ -351,7 +381,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await detail(page).getByRole("button", { name: "Edit and send again" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Path").fill("/v1/threads/thread_ada");
-    await choose(page, "Call as", /apikey_ada$/);
+    await choose(page, "Call as", /^Ada Osei, apikey_ada(?!_)/);
     await dialog.getByRole("button", { name: "Send" }).click();
     await see(dialog.getByRole("status")).toContainText("200");
     const fetchThreadStatus = async () => (await control("GET", "/state/threads/thread_ada")).status;

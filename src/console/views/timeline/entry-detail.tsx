@@ -8,6 +8,7 @@ import { RecordChangeLists } from "../../components/record-changes.tsx";
 import { Badge, LoadError, Mark, Notice } from "../../components/status.tsx";
 import { PathText, TextWithCode } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
+import { describeRule } from "../faults/rules.ts";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
 import {
@@ -44,6 +45,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
     );
   }
   const { request, entry, outcome, durationMs } = node;
+  const sentCode = findSentCode(journalEntry.data);
   return (
     <DetailPane
       title={
@@ -57,7 +59,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
       <p className="flow quiet">
         <Badge outcome={outcome}>
           {request
-            ? `${request.status === 0 ? "no response" : request.status} ${request.code ?? ""}`
+            ? `${request.status === 0 ? "no response" : request.status} ${sentCode ?? request.code ?? ""}`
             : describeKind(node)}
         </Badge>
         <RelativeTime at={(request ?? entry)!.at} />
@@ -66,6 +68,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
         )}
         {request && request.decision !== "route" && <span>as {request.principal ?? "anonymous"}</span>}
         {request?.operation && <code>{request.operation}</code>}
+        {sentCode && sentCode !== request?.code && <span>{request?.code} in rules and filters</span>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}
       </p>
       {journalEntry.data && <Why entry={journalEntry.data} />}
@@ -73,11 +76,18 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
       <div className="actions">
         <EntryActions node={node} journalEntry={journalEntry.data} />
       </div>
+      {entry?.kind === "scenario" && entry.subject && <ArmedRule id={entry.subject} />}
       {entry && <Changes entry={entry} />}
       {entry && <RelatedEntries entry={entry} nodes={nodes} />}
       {journalEntry.data && <Exchange entry={journalEntry.data} />}
     </DetailPane>
   );
+}
+
+/** The code in the body of an error, which an operation may spell in its own way. */
+function findSentCode(entry: JournalEntry | undefined): string | undefined {
+  const { error } = (entry?.code && Object(entry.response.body)) || {};
+  return typeof error?.code === "string" ? error.code : undefined;
 }
 
 function Why({ entry }: { entry: JournalEntry }) {
@@ -127,6 +137,23 @@ export function Changes({ entry }: { entry: HistoryEntry }) {
   );
 }
 
+/** What a rule does, if it is armed. */
+function ArmedRule({ id }: { id: string }) {
+  const { data } = useSandboxQuery(["faults"], (calls) => calls.rules());
+  const rule = data?.items.find((one) => one.id === id);
+  if (rule === undefined) return null;
+  return (
+    <Section title="Rule">
+      <p>
+        {describeRule(rule)}.{" "}
+        <ViewLink view="faults" query={{ edit: id }}>
+          Edit
+        </ViewLink>
+      </p>
+    </Section>
+  );
+}
+
 function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: readonly Node[] }) {
   const { data } = useSandboxQuery(["history", entry.id], (calls) => calls.historyEntry(entry.id));
   if (data === undefined || data.causes.length + data.effects.length === 0) return null;
@@ -151,9 +178,12 @@ function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]
         return (
           <dd key={id}>
             {node ? (
-              <ViewLink view="timeline" query={{ ...all, entry: String(node.seq) }}>
-                <Mark outcome={node.outcome} /> {describeNode(node)}
-              </ViewLink>
+              <>
+                <Mark outcome={node.outcome} />{" "}
+                <ViewLink view="timeline" query={{ ...all, entry: String(node.seq) }}>
+                  {describeNode(node)}
+                </ViewLink>
+              </>
             ) : (
               <span className="quiet">{id} (expired)</span>
             )}

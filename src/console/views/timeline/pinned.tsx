@@ -34,8 +34,9 @@ export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
         const title = toShortTitle(describeNode(node));
         return (
           <span key={node.seq} className="pin flow">
+            <Mark outcome={node.outcome} />
             <ViewLink view="timeline" query={{ ...all, entry: String(node.seq) }}>
-              <Mark outcome={node.outcome} /> {node.request && (node.request.status || "no response")} {title}
+              {node.request && (node.request.status || "no response")} {title}
             </ViewLink>
             <ActionButton label="✕" name={`Unpin ${title}`} look="square" onPress={() => toggle(node.seq)} />
           </span>
