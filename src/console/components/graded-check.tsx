@@ -17,16 +17,24 @@ interface CheckGrade extends CheckResult<keyof typeof OUTCOMES> {
 }
 
 /** A check of the client or receiver test, open if it failed or could not run; `children` say what it found. */
-export function GradedCheck(props: { check: CheckGrade; actions: ReactNode; children: ReactNode }) {
+export function GradedCheck(props: {
+  check: CheckGrade;
+  /** Of a test that still runs. */
+  isUnderWay?: boolean;
+  actions: ReactNode;
+  children: ReactNode;
+}) {
   const { id, title, severity, outcome, advice, note } = props.check;
   const isOpen = outcome === "failed" || outcome === "error";
   return (
     <li>
       <details className="graded" open={isOpen}>
         <summary className="line">
-          <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
+          <Badge outcome={OUTCOMES[outcome]}>
+            {props.isUnderWay && outcome === "not-observable" ? "not seen yet" : outcome.replace("-", " ")}
+          </Badge>
           <span>{title}</span>
-          <span className="quiet small">if it fails: {severity}</span>
+          {outcome === "failed" && <span className="quiet small">severity: {severity}</span>}
         </summary>
         {props.children}
         {isOpen && (

@@ -147,7 +147,7 @@ function findReasonNotGraded({ requests, end }: ClientRun): string | null {
   const endNote = { ok: "", failed: ` It ended with: ${detail}.`, "timed out": ` It ${detail}.` }[how];
   const [first] = requests;
   if (first === undefined)
-    return `The client made no request to the sandbox.${endNote} It must call the sandbox's address (a command finds it in UNDERSTUDY_BASE_URL), not one that is fixed in its code.`;
+    return `The client made no request to the sandbox.${endNote} It must call the sandbox's address, not one that is fixed in its code; \`understudy client-test\` gives its command the address as UNDERSTUDY_BASE_URL.`;
   if (!requests.some(({ status }) => status >= 200 && status < 400)) {
     const why = first.reasons.at(-1);
     const answer = `got ${first.status || "no answer"}${why === undefined ? "" : ` (${why})`}`;

@@ -52,9 +52,9 @@ export default function ClientTest() {
     <div className="page stack grow measure">
       <h1>Client test</h1>
       <p className="quiet">
-        Use your application against this sandbox, once without failures and once for each kind of failure.
-        Its requests show whether it retries, waits and gives up as it should. Each run begins with the
-        sandbox as it is now; the recorded requests are deleted.
+        Use your application against this sandbox, once without added failures and once for each kind of
+        failure. Its requests show whether it retries, waits and gives up as it should. Each run begins with
+        the sandbox as it is now; the recorded requests are deleted. Your rules and scenarios stay active.
       </p>
       <Problem error={step.error} />
       {!isRunning && <StartForm onStart={start} isPending={step.isPending} />}
@@ -69,7 +69,7 @@ export default function ClientTest() {
       {status && status.checks.length > 0 && (
         <ul className="panel lines" aria-label="Checks">
           {status.checks.map((check) => (
-            <Check key={check.id} check={check} />
+            <Check key={check.id} check={check} isUnderWay={isRunning} />
           ))}
         </ul>
       )}
@@ -95,14 +95,16 @@ function StartForm({ onStart, isPending }: { onStart: (check: string) => void; i
     { confirmation: "The sandbox is as it was before the test." },
   );
   const mayBeInterrupted = data?.items.some((snapshot) => snapshot.name === SNAPSHOT_NAME) && !isPending;
+  if (mayBeInterrupted) {
+    return (
+      <Notice outcome="waiting" action={<ActionButton label="Restore" change={restore} />}>
+        A client test of this sandbox was interrupted, or runs in another tab or terminal. If it was
+        interrupted, restore the state before it; then you can start another test.
+      </Notice>
+    );
+  }
   return (
     <>
-      {mayBeInterrupted && (
-        <Notice outcome="waiting" action={<ActionButton label="Restore" change={restore} />}>
-          A client test of this sandbox was interrupted, or runs in another tab or terminal. If it was
-          interrupted, restore the state before it.
-        </Notice>
-      )}
       <ChoiceField label="Checks" name="check" value={check} onChange={choose} choices={CHOICES} />
       <div className="actions">
         <ActionButton
@@ -124,7 +126,7 @@ function Run(props: {
   const { run, onEnd, isPending } = props;
   const { data: sandbox } = useSandbox();
   if (run === undefined || sandbox === undefined) return <Notice outcome="waiting">Preparing …</Notice>;
-  const title = run.run === 1 ? "without failures" : run.checks.join(", ");
+  const title = run.run === 1 ? "without added failures" : run.checks.join(", ");
   return (
     <section className="stack" aria-label="Run">
       <Notice
@@ -162,14 +164,14 @@ function Report({ report }: { report: ClientReport }) {
   );
 }
 
-function Check({ check }: { check: ClientCheckReport }) {
+function Check({ check, isUnderWay }: { check: ClientCheckReport; isUnderWay: boolean }) {
   const links = check.evidence.slice(0, 6).map((entry) => (
     <ViewLink key={entry.seq} view="timeline" query={{ entry: entry.id }}>
       {entry.method} {entry.path}
     </ViewLink>
   ));
   return (
-    <GradedCheck check={check} actions={links}>
+    <GradedCheck check={check} isUnderWay={isUnderWay} actions={links}>
       <p>{check.why}</p>
     </GradedCheck>
   );
