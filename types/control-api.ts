@@ -627,15 +627,15 @@ export interface ClockChange {
 export interface SettingsChange {
   /** lifetime of an access token */
   token_lifetime_seconds?: number;
-  /** `guide`: every 401 and 403 in envelope C */
+  /** form of every 401 and 403: `operation` is that of the operation's other errors, `guide` is `{detail, status_code, error_type}` */
   auth_errors?: "operation" | "guide";
   /** `WWW-Authenticate` of a 401 */
   auth_challenge?: "on" | "off" | true | false;
-  /** which rate-limit headers answers have */
+  /** rate-limit headers: `plain` are `X-RateLimit-Limit` and the like, `alternative` are `x-ratelimit-limit-requests` and the like */
   rate_headers?: "both" | "plain" | "alternative";
   /** page sizes and offsets out of bounds: 422, or the nearest bound */
   out_of_range_limits?: "reject" | "clamp";
-  /** unknown body fields and query parameters: a warning in the journal, or 422 */
+  /** unknown body fields and query parameters: a warning in the recorded request, or 422 */
   unknown_fields?: "warn" | "reject";
   /** largest JSON body, in MiB */
   json_limit_mb?: number;
@@ -795,15 +795,15 @@ export interface ClockState {
 export interface Settings {
   /** lifetime of an access token */
   token_lifetime_seconds: number;
-  /** `guide`: every 401 and 403 in envelope C */
+  /** form of every 401 and 403: `operation` is that of the operation's other errors, `guide` is `{detail, status_code, error_type}` */
   auth_errors: "operation" | "guide";
   /** `WWW-Authenticate` of a 401 */
   auth_challenge: "on" | "off";
-  /** which rate-limit headers answers have */
+  /** rate-limit headers: `plain` are `X-RateLimit-Limit` and the like, `alternative` are `x-ratelimit-limit-requests` and the like */
   rate_headers: "both" | "plain" | "alternative";
   /** page sizes and offsets out of bounds: 422, or the nearest bound */
   out_of_range_limits: "reject" | "clamp";
-  /** unknown body fields and query parameters: a warning in the journal, or 422 */
+  /** unknown body fields and query parameters: a warning in the recorded request, or 422 */
   unknown_fields: "warn" | "reject";
   /** largest JSON body, in MiB */
   json_limit_mb: number;

@@ -262,9 +262,8 @@ export function ActorField(props: {
 }) {
   const { actors, label = "Call as", allowAnonymous = true, ...field } = props;
   const choices = actors?.map(({ id, user_id, user, role, current, unusableReason }): Choice => {
-    const detail = [role ? `${role} of ${current}` : current, id];
-    const title = `${user?.name ?? user_id}${unusableReason ? ` (${unusableReason})` : ""}`;
-    return { id, title, detail: detail.filter(Boolean).join(", ") };
+    const title = `${user?.name ?? user_id}, ${id}${unusableReason ? ` (${unusableReason})` : ""}`;
+    return { id, title, detail: role ? `${role} of ${current}` : current };
   });
   if (allowAnonymous) choices?.push({ id: NO_CREDENTIALS, title: "No credentials" });
   return <ChoiceField {...field} label={label} name="as" choices={choices} />;

@@ -131,7 +131,7 @@ const findActions: FindCommands = async (_typed, sandbox) => {
     createClockChange("Advance by 5 min", { by: "5m" }),
     createClockChange("Advance by 1 day", { by: "1d" }),
     createClockChange("Freeze", { mode: "frozen" }),
-    createClockChange("Run from here", { mode: "scaled", rate: 1 }),
+    createClockChange("Run", { mode: "scaled", rate: 1 }),
     createClockChange("Run ×60", { mode: "scaled", rate: 60 }),
     createClockChange("Follow real time", { mode: "real" }),
   ];

@@ -16,7 +16,7 @@ export interface AssumptionMap {
   values?: Readonly<Record<string, string>>;
   /** Parts that the reference shows within assumed ones: places, or `status`. */
   specified?: readonly string[];
-  /** The envelope of errors: 7.1 states it for "most" operations, and only some sections show it. */
+  /** The form of errors: 7.1 states it for "most" operations, and only some sections show it. */
   envelope?: string;
 }
 
@@ -81,7 +81,8 @@ export function listAssumedParts(operation: DeclaredSource): AssumedPart[] {
   const { status, envelope, body, fields, types, values } = operation.assumed ?? {};
   const label = (places: Readonly<Record<string, string>> = {}, prefix: string) =>
     Object.entries(places).map(([place, id]): [string, string] => [`${prefix}${place}`, id]);
-  const mainParts = endpoint === undefined ? { status, "envelope of errors": envelope, body } : { endpoint };
+  const mainParts =
+    endpoint === undefined ? { status, "form of errors": envelope, "response body": body } : { endpoint };
   const parts: [string, string | undefined][] = [
     ...Object.entries(mainParts),
     ...label(fields, ""),

@@ -35,13 +35,13 @@ export const Settings = Type.Object(
     auth_errors: defineSetting(
       "G06",
       StringEnum(["operation", "guide"], { default: "operation" }),
-      "`guide`: every 401 and 403 in envelope C",
+      "form of every 401 and 403: `operation` is that of the operation's other errors, `guide` is `{detail, status_code, error_type}`",
     ),
     auth_challenge: defineSetting("G41", OnOff("on"), "`WWW-Authenticate` of a 401"),
     rate_headers: defineSetting(
       "G07",
       StringEnum(["both", "plain", "alternative"], { default: "both" }),
-      "which rate-limit headers answers have",
+      "rate-limit headers: `plain` are `X-RateLimit-Limit` and the like, `alternative` are `x-ratelimit-limit-requests` and the like",
     ),
     out_of_range_limits: defineSetting(
       "G08",
@@ -51,7 +51,7 @@ export const Settings = Type.Object(
     unknown_fields: defineSetting(
       "G09",
       StringEnum(["warn", "reject"], { default: "warn" }),
-      "unknown body fields and query parameters: a warning in the journal, or 422",
+      "unknown body fields and query parameters: a warning in the recorded request, or 422",
     ),
     json_limit_mb: defineSetting("G09", Mebibytes(10, 512), "largest JSON body, in MiB"),
     cors_origins: defineSetting(

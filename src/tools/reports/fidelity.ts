@@ -104,7 +104,7 @@ Of ${ledger.operations.length} operations, ${assumedOperations.length} are assum
 ## Assumed parts of specified operations
 
 A path such as \`/limit\` is a field of a success's body, with all that it contains; \`*\` is each item of a list. "Values" means: which values a
-field can have. The envelope of errors is [their form](errors-and-limits.md#three-envelopes).
+field can have. The form of errors is [one of three](errors-and-limits.md#three-envelopes).
 
 ${[...parts].map(([described, ids]) => `- ${ids.join(", ")}: ${described}`).join("\n")}
 `;

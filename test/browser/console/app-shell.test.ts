@@ -227,7 +227,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await waitForLive(page);
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /^Search views/ }).fill("run clock");
-    await page.getByRole("menuitem", { name: /^Run from here/ }).click();
+    await page.getByRole("menuitem", { name: /^Run(?! ×60)/ }).click();
     await page.getByRole("button", { name: "Undo" }).click();
     await see(page.getByText(/^Undone: Now/)).toBeVisible();
     expect((await control("GET", "/clock")).body.mode).toBe("frozen");

@@ -8,7 +8,7 @@ import { ListView } from "../../components/layout.tsx";
 import { EmptyState } from "../../components/status.tsx";
 import { containsWords } from "../../components/text.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { OperationPane, type Provenance, ProvenanceBadge } from "./operation-pane.tsx";
+import { describeSection, OperationPane, type Provenance, ProvenanceBadge } from "./operation-pane.tsx";
 
 interface Row extends Operation {
   provenance: Provenance;
@@ -27,7 +27,13 @@ const COLUMNS: readonly Column<Row>[] = [
     width: "minmax(10rem, 2fr)",
     minTableWidth: "medium",
   },
-  { id: "x-section", title: "Section", width: "5rem", minTableWidth: "wide" },
+  {
+    id: "x-section",
+    title: "Described in",
+    renderCell: (one) => !one["x-own"] && describeSection(one["x-section"]),
+    width: "8.5rem",
+    minTableWidth: "wide",
+  },
   {
     id: "provenance",
     title: "Source",

@@ -73,8 +73,8 @@ const PROVENANCES = {
 export type Provenance = keyof typeof PROVENANCES;
 
 /** @param section of the reference, or the id of the assumption that describes the operation */
-function describeSection(section: string): string {
-  return section.startsWith("G") ? `assumption ${section}` : `section ${section} of the reference`;
+export function describeSection(section: string): string {
+  return section.startsWith("G") ? `assumption ${section}` : `section ${section}`;
 }
 
 export function ProvenanceBadge({ provenance }: { provenance: Provenance }) {
@@ -111,7 +111,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
             <dd>
               <TextWithCode>{chosen}</TextWithCode>
               {listParts(assumption).length > 0 && (
-                <span className="quiet"> Applies to: {listParts(assumption).join(", ")}.</span>
+                <span className="quiet"> Assumed here: {listParts(assumption).join(", ")}.</span>
               )}
               {settings.map((name) => (
                 <div key={name}>

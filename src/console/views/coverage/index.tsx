@@ -59,8 +59,10 @@ function Summary({ matrix: { percent, covered, total } }: { matrix: CoverageMatr
   return (
     <div className="flow coverage-summary">
       <p>
-        <strong>{percent}%</strong> of documented outcomes seen: {covered} of {total}.{" "}
-        <span className="quiet">Resets of the sandbox keep these counts.</span>
+        <strong>{percent}%</strong> of documented outcomes seen, 500 not counted: {covered} of {total}.{" "}
+        <span className="quiet">
+          Open a row for all of its outcomes. Resets of the sandbox keep these counts.
+        </span>
       </p>
       <ul className="flow" aria-label="Legend">
         {LEGEND.map(([hits, word]) => (

@@ -18,7 +18,7 @@ import { formatTimerKind } from "./timers.tsx";
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
 const MODES: readonly (ClockChange & { title: string; tooltip: string })[] = [
   { title: "Freeze", mode: "frozen", tooltip: "Stops the clock at the sandbox’s time" },
-  { title: "Run from here", mode: "scaled", rate: 1, tooltip: "Continues from the sandbox’s time" },
+  { title: "Run", mode: "scaled", rate: 1, tooltip: "Continues from the sandbox’s time" },
   {
     title: "Run ×60",
     mode: "scaled",

@@ -79,7 +79,7 @@ export function AttemptAxis({ delivery, isWide = false }: { delivery: Delivery; 
       {isWide &&
         makeTicks(marks, from, toX).map(({ at, x }) => (
           <text key={at} x={x} y={44} textAnchor={x > width - 24 ? "end" : "start"}>
-            {at === from ? "0" : formatSpan(at - from)}
+            {at === from ? "0" : formatSpan(at - from).replace(" ", "")}
           </text>
         ))}
     </svg>

@@ -81,7 +81,7 @@ export function ReceiverTest() {
             label="Wait"
             {...field("patience")}
             placeholder="3"
-            hint="Seconds that the receiver may take to process an event after it has responded (patience_seconds)."
+            hint="Seconds that the receiver may take to process an event after it has responded."
           />
           <Field
             label="User"

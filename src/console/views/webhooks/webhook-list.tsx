@@ -109,8 +109,8 @@ function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => vo
       <Problem error={activate.error} />
       {!active && (
         <Notice outcome="refused">
-          This webhook is inactive: {webhook.inactive_because ?? "it was created inactive"}. It receives no
-          events and no retries. Activate it to send events again.
+          This webhook is inactive{webhook.inactive_because && `: ${webhook.inactive_because}`}. It receives
+          no events and no retries. Activate it to send events.
         </Notice>
       )}
       <Section title="Test event">

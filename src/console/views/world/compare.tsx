@@ -54,7 +54,7 @@ export function Compare() {
           }))}
         />
         <ChoiceField
-          label="State"
+          label="Its state"
           name="to"
           value={to ?? ""}
           onChange={(at) => set({ of: comparedSandbox, to: at })}

@@ -104,7 +104,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
         <div className="tools">
           <FilterField
             label="Filter"
-            placeholder={isPaged ? "Text in the records" : "Filter: status:running"}
+            placeholder={isPaged ? "Text in the records" : "Filter: text or field:value"}
             value={typed}
             onChange={(filter) => set({ filter, offset: undefined }, { replace: true })}
           />

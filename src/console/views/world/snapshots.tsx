@@ -121,13 +121,7 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           scenarios, rules and recorded requests do not change. You can undo this for a few seconds, and later
           with “Undo restore” in its timeline entry.
         </ConfirmButton>
-        <ConfirmButton
-          title={`Delete “${name}”?`}
-          verb="Delete"
-          change={remove}
-          name={`Delete ${name}`}
-          look="subtle"
-        >
+        <ConfirmButton title={`Delete “${name}”?`} verb="Delete" change={remove} name={`Delete ${name}`}>
           You can undo this for a few seconds. To keep a copy, download the snapshot first.
         </ConfirmButton>
       </span>

@@ -171,7 +171,7 @@ export const RESOURCES: AssumptionsById = {
   G37: {
     topic: "Former members; deletion",
     chosen:
-      "A key works only while its user is a member of the organization it acts in. Afterwards each operation refuses it as it refuses a non-member, until 4.5 gives it another organization. Operations without such a refusal of their own (4.10, 4.19, lists of models and webhooks) answer 403 ORGANIZATION_ACCESS_DENIED.",
+      "A key works only while its user is a member of the organization it acts in. Afterwards each operation refuses it as it refuses a non-member, until `users.set_current_organization` gives it another one. Operations without such a refusal of their own (sections 4.10 and 4.19, lists of models and webhooks) answer 403 ORGANIZATION_ACCESS_DENIED.",
     details: [
       "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. An access token of the key can do what the key can.",
       "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with access tokens and rate windows. A new record with the same id starts empty. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
