@@ -34,6 +34,21 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     expect(failed.length).toBeLessThan(ids.length / 8);
   });
 
+  it("keeps what was sent, and does not propose the next record to delete [interfaces 2]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "sent" });
+    const { page } = await walkTo("/s/sent/api?operation=threads.delete");
+    const id = page.getByRole("textbox", { name: "thread_id" });
+    await see(id).toHaveValue(/^thread_/);
+    const sent = await id.inputValue();
+    for (const status of ["200", "404"]) {
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      await see(page.getByRole("region", { name: "Response", exact: true })).toContainText(status);
+      await see(id).toHaveValue(sent);
+    }
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/sent/state/threads");
+    expect(body.items).toHaveLength(2);
+  });
+
   it("names the missing record, and leads to the form that adds it [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "bare" });
     await api.call(undefined, "DELETE", "/_control/sandboxes/bare/state/webhooks/wh_ops");

@@ -39,7 +39,7 @@ interface TryOutProps {
 
 type Parts = Readonly<Record<string, string | File>>;
 
-/** A form with working values of this sandbox. Input stays if another user is selected. */
+/** A form with working values of this sandbox. Input, and what was sent, stays if another user is selected. */
 export function TryOut(props: TryOutProps) {
   const { set } = useParameters();
   const { actors, as, actor } = useSelectedActor();
@@ -118,10 +118,15 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
     headers,
     body: content && (isMultipart ? toFormData(parts) : body),
   }));
+  // A call that deleted its record is not proposed again with another one.
+  const mutate: typeof call.mutate = (input, options) => {
+    changeInputs(Object.fromEntries(parameters.map((one) => [toParameterKey(one), getValue(one)])));
+    call.mutate(input, options);
+  };
   const answer = call.data?.answer;
   return (
     <>
-      <Form submit="Send" change={call} isWaiting={samples === undefined}>
+      <Form submit="Send" change={{ ...call, mutate }} isWaiting={samples === undefined}>
         {/* Disabled while loading, so that a loaded value does not replace an edit. */}
         <fieldset className="form-fields" disabled={samples === undefined}>
           {parameters.map((parameter) => (
