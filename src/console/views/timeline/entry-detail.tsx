@@ -12,6 +12,7 @@ import { describeRule } from "../faults/rules.ts";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
 import {
+  describeCaller,
   describeDelay,
   describeKind,
   describeNode,
@@ -66,7 +67,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
         {durationMs !== undefined && (
           <span>{[formatDuration(durationMs), describeDelay(node)].filter(Boolean).join(", ")}</span>
         )}
-        {request && request.decision !== "route" && <span>as {request.principal ?? "anonymous"}</span>}
+        {request && describeCaller(request) && <span>as {describeCaller(request)}</span>}
         {request?.operation && <code>{request.operation}</code>}
         {sentCode && sentCode !== request?.code && <span>{request?.code} in rules and filters</span>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}
@@ -137,7 +138,7 @@ export function Changes({ entry }: { entry: HistoryEntry }) {
   );
 }
 
-/** What a rule does, if it is armed. */
+/** The effect of a rule, if it is still armed. */
 function ArmedRule({ id }: { id: string }) {
   const { data } = useSandboxQuery(["faults"], (calls) => calls.rules());
   const rule = data?.items.find((one) => one.id === id);

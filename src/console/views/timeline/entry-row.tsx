@@ -6,6 +6,7 @@ import { ClippedPath } from "../../components/text.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
 import {
+  describeCaller,
   describeDelay,
   describeKind,
   describeNode,
@@ -77,7 +78,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         {[entry?.undone && "undone", request?.code, describeDelay(row), changes].filter(Boolean).join(", ")}
       </div>
       <div role="gridcell" className="cell from-wide quiet">
-        {request && (request.principal ?? (request.decision === "route" ? "" : "anonymous"))}
+        {request && describeCaller(request)}
       </div>
       <div role="gridcell" className="cell number quiet from-medium">
         {durationMs === undefined ? "" : formatDuration(durationMs)}

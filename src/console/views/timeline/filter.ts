@@ -1,7 +1,7 @@
 import { createMatcher, parseFilter, toSearchText } from "../../components/filter-language.ts";
 import type { Outcome } from "../../components/status.tsx";
 import type { Node } from "./nodes.ts";
-import { describeKind, describeNode } from "./words.ts";
+import { describeCaller, describeKind, describeNode } from "./words.ts";
 
 export const OUTCOMES: readonly [outcome: Outcome, word: string][] = [
   ["ok", "OK"],
@@ -30,7 +30,7 @@ const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
   op: ({ request }) => request?.operation,
   method: ({ request }) => request?.method,
   path: ({ request }) => request?.path,
-  user: ({ request }) => request && (request.principal ?? "anonymous"),
+  user: ({ request }) => request && describeCaller(request),
   by: ({ request, fault }) => [fault?.by, request?.decision],
   ms: ({ durationMs }) => durationMs,
   kind: describeKind,

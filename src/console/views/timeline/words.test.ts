@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
 import {
+  describeCaller,
   describeNode,
   explainDecision,
   formatDuration,
@@ -11,6 +12,17 @@ import {
 
 const summarizeCounts = (changes: HistoryEntry["changes"]) =>
   summarizeChanges({ entry: { changes } } as never);
+
+it.each([
+  ["auth", null, "anonymous"],
+  ["rule", "usr_dan", "usr_dan"],
+  ["fault:inline/r1", "usr_dan", "usr_dan"],
+  ["fault:inline/r1", null, ""],
+  ["route", null, ""],
+  ["upstream", null, ""],
+])("the caller of a request that %s decided, as %s, is described as %j", (decision, principal, caller) => {
+  expect(describeCaller({ decision, principal })).toBe(caller);
+});
 
 describe("summarizeChanges", () => {
   it("counts records in the singular and plural of their collection [interfaces 10]", () => {

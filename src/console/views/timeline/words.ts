@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../../../types/control-api.ts";
+import type { JournalEntry, RequestLine } from "../../../../types/control-api.ts";
 import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { formatRuleName, toSingularName } from "../../components/text.tsx";
 import { WIRE_WORDS } from "../faults/rules.ts";
@@ -40,6 +40,11 @@ const ATTEMPT = /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to
 export function toShortTitle(title: string): string {
   const [, kind, event, status] = ATTEMPT.exec(title) ?? [];
   return kind === undefined ? title : `${status ?? "no response"}: ${event}, ${kind}`;
+}
+
+/** The caller; empty if the request was answered before its credentials were read. */
+export function describeCaller({ principal, decision }: Pick<RequestLine, "principal" | "decision">): string {
+  return principal ?? (/^(route|upstream$|fault:)/.test(decision) ? "" : "anonymous");
 }
 
 /** "delayed 40 ms" if a fault delayed the answer. */
