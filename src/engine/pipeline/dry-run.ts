@@ -152,7 +152,10 @@ function describePassedStep(step: StepName, exchange: Exchange): string {
         ? "no operation has the path; only rules can answer"
         : `${operation.method} ${operation.path} is ${operation.id}`;
     case "fault":
-      return describeFaults(exchange, operation ? "no rule triggers" : "no rule answers the path");
+      return describeFaults(
+        exchange,
+        operation ? "no rule triggers before the operation runs" : "no rule answers the path",
+      );
     case "auth": {
       const isCredentialInBody = call !== undefined && operation?.identify !== undefined;
       if (operation?.credentials === false && !isCredentialInBody)
@@ -178,7 +181,7 @@ function describePassedStep(step: StepName, exchange: Exchange): string {
       return `the operation answers ${exchange.answer?.status ?? toAnswer(operation!, exchange.value).status}${effects}`;
     }
     case "fault-after":
-      return describeFaults(exchange, "no rule triggers");
+      return describeFaults(exchange, "no rule triggers after the operation runs");
   }
 }
 

@@ -325,10 +325,10 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(stages.nth(0)).toHaveAttribute("aria-current", "step");
     await see(stages.nth(0)).toContainText(/ends after \d+ requests; began .*, 0 requests so far/);
     await see(stages.nth(1)).toContainText("waiting");
-    await see(page.getByRole("list", { name: "Expected in outage" })).toContainText(
+    await see(page.getByRole("list", { name: "Expected in stage “outage”" })).toContainText(
       "The requests must pass these checks of the client test: honours-retry-after, bounded-retries.",
     );
-    await see(page.getByRole("list", { name: "Expected in recovery" })).toContainText(
+    await see(page.getByRole("list", { name: "Expected in stage “recovery”" })).toContainText(
       'It works again. At least 1 request must match {"status":"2xx"}.',
     );
     const { body } = await control("GET", "/scenarios");

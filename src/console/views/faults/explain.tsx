@@ -131,10 +131,10 @@ function ExplanationView({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** Steps with clearer names than in `X-Sandbox-Decision`; the phases are those of a rule's form. */
+/** Steps with clearer names than in `X-Sandbox-Decision`. */
 const STEP_NAMES: Partial<Record<string, string>> = {
-  fault: "rules before the operation runs",
-  "fault-after": "rules after the operation runs",
+  fault: "rules before",
+  "fault-after": "rules after",
   rule: "business rule",
 };
 

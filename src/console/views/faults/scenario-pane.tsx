@@ -139,7 +139,7 @@ function Stages(props: { stages: readonly Stage[]; rules: readonly FaultRule[]; 
             ) : (
               <p className="quiet small">No rules: the API answers normally.</p>
             )}
-            <Expectations title={`Expected in ${stage.name}`} expectations={stage.expect ?? []} />
+            <Expectations title={`Expected in stage “${stage.name}”`} expectations={stage.expect ?? []} />
           </li>
         ))}
       </ol>

@@ -45,7 +45,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         ...omitEmptyInputs({ current, name, expires_at }),
       });
     },
-    { confirmation: ({ name }) => `Created key ${name}.` },
+    { confirmation: ({ name }) => `Created key “${name}”.` },
   );
   if (create.data) return <CreatedKey apiKey={create.data} onClose={onClose} onMore={create.reset} />;
   return (

@@ -88,10 +88,10 @@ export default function Keys() {
 function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
   const { id, name, revoked, user, user_id, current, role, unusableReason } = apiKey;
   const revoke = useSandboxChange((calls) => calls.changeRecord("api_keys", id, { revoked: !revoked }), {
-    confirmation: `${revoked ? "Reactivated" : "Revoked"} ${name}.`,
+    confirmation: `${revoked ? "Reactivated" : "Revoked"} “${name}”.`,
   });
   const remove = useSandboxChange((calls) => calls.removeRecord("api_keys", id).then(onClose), {
-    confirmation: `Deleted ${name}.`,
+    confirmation: `Deleted “${name}”.`,
   });
   return (
     <DetailPane

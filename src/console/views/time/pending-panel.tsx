@@ -46,7 +46,9 @@ export function PendingPanel(props: {
   const { ticks, clusters } = useMemo(() => buildAxis(pending, now, width), [pending, now, width]);
   return (
     <section className="time-list stack" aria-label="Pending">
-      <h2>Pending {pending.length > 0 && <span className="quiet">{pending.length}</span>}</h2>
+      <div className="section-head">
+        <h2>Pending {pending.length > 0 && <span className="quiet">{pending.length}</span>}</h2>
+      </div>
       {pending.length > 0 && (
         <div ref={ref} className="axis" role="group" aria-label="Pending on a time axis">
           {[{ position: 0, word: "now" }, ...ticks].map(({ position, word }) => (
