@@ -274,6 +274,28 @@ it("survives a restart: a saved sandbox keeps its current stages, and ends each 
   expect((await call()).status).toBe(429);
 });
 
+it("ends nothing by time after a restart with a file that has lost its times [interfaces 2]", async () => {
+  const persist = { folder: join(folder, "saved"), durable: true };
+  const start = async () => {
+    await api.close();
+    api = await startReference({ scenariosFolder: folder, persist });
+  };
+  const rule = "  - { id: slow, match: { operation: models.list }, effect: { delay: 1ms }";
+  const writeTimed = (lease: string, until: string) =>
+    write(
+      "timed",
+      `rules:\n${rule}${lease} }\nstages:\n  - { name: a, until: { ${until} } }\n  - { name: b }\n`,
+    );
+  writeTimed(", lease: { ttl: 1m }", "time: 1m");
+  await start();
+  await activate(api, "timed");
+  writeTimed("", "requests: 100");
+  await start();
+  await advance("1h");
+  expect((await findStages(CONTROL, "timed"))[0].state).toBe("current");
+  expect(getDecision(await call())).toBe("fault:timed/slow");
+});
+
 it("keeps its stage after an edit of a rule, and begins again after an edit of a stage's name [interfaces 6]", async () => {
   const edit = (from: string, to: string) => {
     write("staged", STAGED.replace(from, to));

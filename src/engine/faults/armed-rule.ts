@@ -189,7 +189,8 @@ export class Leases {
 
   /** Replaces the world's lease timers by those of these holders. */
   replaceTimers(holders: readonly LeaseHolder[]): void {
-    const leased = holders.filter(({ progress }) => progress.due !== undefined);
+    // A scenario that was edited while no server ran may have lost its leases.
+    const leased = holders.filter(({ lease, progress }) => lease.ttl_ms && progress.due);
     const world = this.world().read();
     const oldTimers = [...world.index(timers, "by_kind", "lease")];
     if (leased.length === 0 && oldTimers.length === 0) return;
