@@ -255,7 +255,7 @@ class ControlChange implements WorldChange, ChangeSource {
   private readonly sandbox: Sandbox;
   private readonly settings: Sandbox["settings"];
   private readonly ownResources: Sandbox["ownResources"];
-  private readonly activeFingerprint: string;
+  private readonly active: readonly unknown[];
   private readonly generation: number;
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
@@ -265,7 +265,7 @@ class ControlChange implements WorldChange, ChangeSource {
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
     this.ownResources = sandbox.ownResources;
-    this.activeFingerprint = sandbox.faults.rules.activeFingerprint;
+    this.active = sandbox.faults.rules.active;
     sandbox.world.catchUp();
     this.began = { state: sandbox.recorder.getState(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
@@ -286,6 +286,7 @@ class ControlChange implements WorldChange, ChangeSource {
 
   private hasChanged(): boolean {
     const { world, settings, faults, ownResources } = this.sandbox;
+    const { active } = faults.rules;
     const { clock } = this.began.state.environment;
     // A frozen clock that is set to its own instant is another object.
     const isSameClock =
@@ -294,7 +295,8 @@ class ControlChange implements WorldChange, ChangeSource {
       world.generation !== this.generation ||
       settings !== this.settings ||
       ownResources !== this.ownResources ||
-      faults.rules.activeFingerprint !== this.activeFingerprint ||
+      active.length !== this.active.length ||
+      active.some((one, place) => one !== this.active[place]) ||
       !isSameClock
     );
   }

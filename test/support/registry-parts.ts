@@ -24,7 +24,7 @@ export const NO_FAULTS: FaultInjector = {
   undeclaredOperation: undefined as never,
   matchesUndeclaredPaths: false,
   rules: {
-    ...{ revision: 0, scenarios: [], activeFingerprint: "", stages: [], paths: [] },
+    ...{ revision: 0, scenarios: [], active: [], stages: [], paths: [] },
     onHold() {},
     readRulesAgain() {},
     suspendLeases: () => () => {},

@@ -53,8 +53,8 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return [...this.activeScenarios.keys()];
   }
 
-  get activeFingerprint(): string {
-    return JSON.stringify([this.scenarios, this.inlineRules.map(({ rule }) => [rule.id, rule.document])]);
+  get active(): readonly unknown[] {
+    return [...this.scenarios, ...this.inlineRules];
   }
 
   /** All rules, in order of precedence: inline rules before those of scenarios (interfaces.md 3). */

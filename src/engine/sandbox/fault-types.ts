@@ -160,8 +160,8 @@ export interface SandboxRules {
   readonly revision: number;
   /** Names of the active scenarios (interfaces.md 4). */
   readonly scenarios: readonly string[];
-  /** Differs whenever other scenarios or inline rules are active. */
-  readonly activeFingerprint: string;
+  /** The names of active scenarios, and the inline rules; a rule that was replaced is another object. */
+  readonly active: readonly unknown[];
   /** All stages of active scenarios, as `scenario/stage`. */
   readonly stages: readonly string[];
   /** The paths and globs of rules that match by path; the API may lack such a path. */
