@@ -35,8 +35,8 @@ describe("the cause of an entry [interfaces 10]", () => {
     ]);
     expect(attempts.map(({ title }) => title)).toEqual([
       `The first attempt to deliver thread.deleted to ${webhook_id} was answered 500.`,
-      `A retry to deliver thread.deleted to ${webhook_id} was answered 500.`,
-      `A retry to deliver thread.deleted to ${webhook_id} was answered 200.`,
+      `A retry of thread.deleted to ${webhook_id} was answered 500.`,
+      `A retry of thread.deleted to ${webhook_id} was answered 200.`,
     ]);
     expect(attempts.map(({ delivered }) => delivered)).toEqual([false, false, true]);
     expect([request.delivered, advance.delivered]).toEqual([null, null]);

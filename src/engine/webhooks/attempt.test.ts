@@ -89,11 +89,13 @@ describe("an attempt to deliver", () => {
   it("describes the attempt and its outcome in one sentence [interfaces 10]", () => {
     const makeTitle = (kind: QueuedAttempt["kind"], outcome: { response_code: number; error?: string }) =>
       toChange({ ...queued, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
-    const [to, rest] = ["to deliver user.created to wh_1", { response_code: 0 }];
-    expect(makeTitle("first", { response_code: 204 })).toBe(`The first attempt ${to} was answered 204.`);
-    expect(makeTitle("retry", rest)).toBe(`A retry ${to} got no answer.`);
+    const [what, rest] = ["user.created to wh_1", { response_code: 0 }];
+    expect(makeTitle("first", { response_code: 204 })).toBe(
+      `The first attempt to deliver ${what} was answered 204.`,
+    );
+    expect(makeTitle("retry", rest)).toBe(`A retry of ${what} got no answer.`);
     expect(makeTitle("redelivery", { ...rest, error: "connection refused" })).toBe(
-      `A redelivery ${to} got no answer: connection refused.`,
+      `A redelivery of ${what} got no answer: connection refused.`,
     );
   });
 

@@ -149,9 +149,9 @@ function toHeldMessage(
 }
 
 const ATTEMPTS: Record<QueuedAttempt["kind"], string> = {
-  first: "The first attempt",
-  retry: "A retry",
-  redelivery: "A redelivery",
+  first: "The first attempt to deliver",
+  retry: "A retry of",
+  redelivery: "A redelivery of",
 };
 
 /** The attempt's entry in the history (interfaces.md 10). */
@@ -164,7 +164,7 @@ export function toChange(
     response_code === 0
       ? `got no answer${error === undefined ? "" : `: ${error}`}`
       : `was answered ${response_code}`;
-  const title = `${ATTEMPTS[queued.kind]} to deliver ${plan.event} to ${queued.webhook_id} ${result}.`;
+  const title = `${ATTEMPTS[queued.kind]} ${plan.event} to ${queued.webhook_id} ${result}.`;
   return {
     kind: "delivery",
     title,
