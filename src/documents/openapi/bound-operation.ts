@@ -80,8 +80,7 @@ export class BoundOperation {
     const withId = set.filter(needsNewId);
     Object.assign(fields, fill(Object.fromEntries(withoutId), values));
     this.requireOwners(call, fields);
-    let record = target.create(call, fields);
-    record = this.toFitting(call, { record, sent: sentNames });
+    let record = this.toFitting(call, { record: target.create(call, fields), sent: sentNames });
     if (withId.length > 0) {
       const valuesWithId = toValues(call, target.getId(record));
       record = target.set(call.world, record, fill(Object.fromEntries(withId), valuesWithId) as JsonObject);
@@ -212,10 +211,9 @@ export class BoundOperation {
   }
 
   private present(record: object, call: Call): Reply {
-    if (this.parts.success.json === undefined)
-      return new Reply(
-        this.parts.status === 200 && this.parts.success.media === undefined ? 204 : this.parts.status,
-      );
+    const { status, success } = this.parts;
+    if (success.json === undefined)
+      return new Reply(status === 200 && success.media === undefined ? 204 : status);
     return this.wrap(this.presentRecord(record, call.world), call);
   }
 
@@ -229,13 +227,8 @@ export class BoundOperation {
     const { emit: name } = this.parts.binding;
     const event = name === undefined ? undefined : this.parts.context.findEvent(name);
     if (event === undefined || call.world.events.some((one) => one.event === name)) return;
-    const organizations = event.about.listOrganizations(record, call.world);
+    const own = event.about.listOrganizations(record, call.world);
     const organization = this.access.findOrganization(call, record) ?? call.principal?.organization_id;
-    emit(
-      call.world,
-      event,
-      record,
-      organizations.length > 0 || organization === undefined ? organizations : [organization],
-    );
+    emit(call.world, event, record, own.length > 0 || organization === undefined ? own : [organization]);
   }
 }

@@ -120,16 +120,13 @@ export const transcriptionsFixture: FixtureReader = {
     for (const [position, entry] of readEntries(fixture, "transcriptions", entryFormat).entries()) {
       const { audio_duration_seconds = Number.POSITIVE_INFINITY } = entry;
       for (const [index, { start, end }] of toEntriesAndCount(entry.sentences ?? []).entries.entries()) {
-        const reportEnd = (message: string) =>
-          report(["transcriptions", position, "sentences", index, "end"], message);
-        if (start !== undefined && end !== undefined && end < start) reportEnd("end lies before start");
+        const reportTime = (field: "start" | "end", place: string) =>
+          report(["transcriptions", position, "sentences", index, field], `${field} lies ${place}`);
+        if (start !== undefined && end !== undefined && end < start) reportTime("end", "before start");
         if (end !== undefined && end > audio_duration_seconds)
-          reportEnd("end lies after the end of the audio");
+          reportTime("end", "after the end of the audio");
         else if (start !== undefined && start > audio_duration_seconds)
-          report(
-            ["transcriptions", position, "sentences", index, "start"],
-            "start lies after the end of the audio",
-          );
+          reportTime("start", "after the end of the audio");
       }
     }
   },
