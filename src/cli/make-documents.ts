@@ -57,7 +57,7 @@ export async function writeScenario({ file, out, force }: FromHarOptions): Promi
   const withoutExtension = basename(path, extname(path)).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
   const name = withoutExtension.replace(/^[^A-Za-z0-9]+/, "").slice(0, 80) || "recorded";
   const contract = new Contract(RESOURCES);
-  const scenario = await inferScenarioFromHar({ file, contract, name });
+  const scenario = await inferScenarioFromHar(file, { contract, name });
   const text = stringify(scenario, { lineWidth: 100 });
   if (out === undefined) return { value: scenario, text: text.trimEnd() };
   writeNewFile(out, text, { force });

@@ -199,8 +199,7 @@ describe("fixture from-har [interfaces 12]", () => {
 });
 
 describe("scenario from-har [interfaces 12]", () => {
-  const inferScenario = (har: unknown) =>
-    inferScenarioFromHar({ file: writeArchive(har), contract, name: "seen" });
+  const inferScenario = (har: unknown) => inferScenarioFromHar(writeArchive(har), { contract, name: "seen" });
 
   it("has the percentiles and shares of the recording [interfaces 12]", async () => {
     const waits = Array.from({ length: 100 }, (_, i) => ({ path: "/v1/models", wait: i + 1 }));

@@ -21,15 +21,10 @@ const MAX_DELAY_MS = 3_600_000;
  * Returns the latency percentiles and error shares of each recorded operation as a scenario (interfaces.md 12).
  * @throws InputError; UnusableTargetError if nothing belongs to this API
  */
-export async function inferScenarioFromHar({
-  file,
-  contract,
-  name,
-}: {
-  file: string;
-  contract: Contract;
-  name: string;
-}): Promise<{ name: string; description: string; rules: object[] }> {
+export async function inferScenarioFromHar(
+  file: string,
+  { contract, name }: { contract: Contract; name: string },
+): Promise<{ name: string; description: string; rules: object[] }> {
   const statistics = new Map<string, CallStatistics>();
   const { base, entries } = await visitExchanges({ contract, file }, () => ({
     visit: (exchange) => recordCall(statistics, exchange),
