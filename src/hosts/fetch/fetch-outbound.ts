@@ -28,10 +28,14 @@ export function createFetchOutbound(fetch: (request: Request) => Promise<Respons
           new Request(url, {
             method,
             headers,
+            redirect: "manual",
             body: body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>),
             signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
           }),
         );
+        // A page does not learn the status of a redirect.
+        if (response.type === "opaqueredirect")
+          return createFailure("network", "the receiver redirects, and redirects are not followed");
         return {
           response_code: response.status,
           headers: Object.fromEntries(response.headers),
