@@ -3,17 +3,7 @@ import { platform } from "../../platform.ts";
 import { MAX_TEXT_LENGTH } from "./passages.ts";
 
 /** Elements whose text a page does not show. */
-const HIDDEN_ELEMENTS = new Set([
-  "script",
-  "style",
-  "template",
-  "noscript",
-  "svg",
-  "math",
-  "iframe",
-  "object",
-  "select",
-]);
+const HIDDEN_ELEMENTS = new Set("script style template noscript svg math iframe object select".split(" "));
 
 /** Elements within a line; all others begin a new line. */
 const INLINE_ELEMENTS = new Set(
