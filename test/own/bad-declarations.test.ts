@@ -117,9 +117,24 @@ it.each<[string, object[], string]>([
   ["errors that are a text", [list({ errors: "LIMIT" })], 'has the errors "LIMIT", which are not a list'],
   ["an event that is null", [list({ emit: null })], "emits null, which is not an event"],
   [
+    "an event without a name",
+    [defineEvent({ about: notes, data: [] } as never), notes],
+    "the event undefined needs a `name`, `about`, a collection, and `data`",
+  ],
+  [
+    "an event that sends what its collection has by inheritance alone",
+    [defineEvent({ name: "note.made", about: notes, data: ["constructor"] as never }), notes],
+    "the event note.made sends constructor, which is not a field of notes",
+  ],
+  [
+    "an error that the catalogue has by inheritance alone",
+    [list({ errors: ["constructor"] })],
+    "the operation notes.list has the error constructor, which is not a code of the catalogue",
+  ],
+  [
     "an event about nothing",
     [defineEvent({ name: "note.made", about: null as never, data: [] }), list()],
-    "the event note.made needs `about`, a collection",
+    "the event note.made needs a `name`, `about`, a collection",
   ],
   [
     "an event whose organization is a text",

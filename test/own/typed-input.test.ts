@@ -239,12 +239,12 @@ it.each<[string, object[], string]>([
   [
     "an event about nothing",
     [boxes, defineEvent({ name: "box.made", data: ["id"] } as never)],
-    "the event box.made needs `about`, a collection, and `data`, a list of its fields",
+    "the event box.made needs a `name`, `about`, a collection, and `data`, a list of its fields",
   ],
   [
     "an event without data",
     [boxes, defineEvent({ name: "box.made", about: boxes } as never)],
-    "the event box.made needs `about`, a collection, and `data`, a list of its fields",
+    "the event box.made needs a `name`, `about`, a collection, and `data`, a list of its fields",
   ],
   [
     "an object in its query",

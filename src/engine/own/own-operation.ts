@@ -72,7 +72,7 @@ export function toOperation(
   const { errors: codes = [] } = declaration;
   if (!Array.isArray(codes as unknown))
     throw createError(`has the errors ${JSON.stringify(codes)}, which are not a list`);
-  const unknownCode = codes.find((code) => CATALOGUE[code] === undefined);
+  const unknownCode = codes.find((code) => !Object.hasOwn(CATALOGUE, code));
   if (unknownCode !== undefined)
     throw createError(`has the error ${unknownCode}, which is not a code of the catalogue`);
   const eventName = typeof eventOrName === "string" ? eventOrName : eventOrName?.name;

@@ -157,8 +157,8 @@ function toEvent(
   checkKeys(others, ["name", "about", "data", "summary", "organization"], { noun: "the event", name });
   const createError = (problem: string, subject = name) =>
     new OwnOperationError(`the event ${name} ${problem}`, { subject });
-  if (typeof about?.name !== "string" || !Array.isArray(data))
-    throw createError("needs `about`, a collection, and `data`, a list of its fields");
+  if (!name || typeof about?.name !== "string" || !Array.isArray(data))
+    throw createError("needs a `name`, `about`, a collection, and `data`, a list of its fields");
   if (organization !== undefined && typeof organization !== "function")
     throw createError(`has the organization ${JSON.stringify(organization)}, which is not a function`);
   if (summary !== undefined && typeof summary !== "string")
@@ -166,7 +166,7 @@ function toEvent(
   const aboutCollection = collectionsByName.get(about.name);
   if (aboutCollection === undefined) throw createError(`is about ${about.name}, which does not exist`);
   const { properties } = aboutCollection.schema as TObject;
-  const missing = data.find((field) => properties[field] === undefined);
+  const missing = data.find((field) => !Object.hasOwn(properties, field));
   if (missing !== undefined)
     throw createError(`sends ${missing}, which is not a field of ${aboutCollection.name}`, missing);
   if (organization === undefined && properties["organization_id"] === undefined)
