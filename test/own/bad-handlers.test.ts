@@ -392,6 +392,11 @@ it.each<[string, object[], string]>([
     "operations: notes emits note.made, which is not an event",
   ],
   [
+    "an event about another collection",
+    [defineCollection({ name: "notes", fields: {}, emits: { insert: "thread.created" } })],
+    "operations: notes emits thread.created, which is an event about threads",
+  ],
+  [
     "an unknown code",
     [defineOperation({ ...declared, errors: ["NO_SUCH_CODE" as never] })],
     "operations: the operation notes.spoil has the error NO_SUCH_CODE, which is not a code of the catalogue",

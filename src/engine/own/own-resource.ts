@@ -210,11 +210,10 @@ function createEmittingRules(
   const findEvent = (name: string | undefined) => {
     if (name === undefined) return undefined;
     const event = events.get(name);
-    if (event === undefined)
-      throw new OwnOperationError(`${collection.name} emits ${name}, which is not an event`, {
-        subject: name,
-      });
-    return event;
+    const subjects = event?.about.collections.map((one: AnyCollection) => one.name);
+    if (event !== undefined && subjects?.includes(collection.name)) return event;
+    const what = subjects === undefined ? "not an event" : `an event about ${subjects.join(", ")}`;
+    throw new OwnOperationError(`${collection.name} emits ${name}, which is ${what}`, { subject: name });
   };
   const insert = findEvent(emits.insert);
   const update = findEvent(emits.update);
