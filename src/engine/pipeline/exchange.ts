@@ -22,7 +22,7 @@ import { type Address, type Answer, findOriginalBase, type PlainRequest } from "
 import { type JsonBody, readJsonBytes, readMediaType } from "./read-body.ts";
 import type { StepExchange } from "./run-steps.ts";
 
-/** The differences of a dry run: nothing is counted, changed or awaited. */
+/** The differences of a dry run: nothing is counted, changed or awaited; `dryRun` gives the request's number back. */
 interface DryRunOptions {
   /** Fault rules that count matches on copies of their counters. */
   faults: Pick<FaultInjector, "before" | "after">;
