@@ -13,6 +13,7 @@ export interface JsonSchema {
   if?: JsonSchema;
   else?: JsonSchema;
   format?: string;
+  contentMediaType?: string;
   description?: string;
   default?: unknown;
   /** OpenAPI 3.0 has this in place of `examples`. */

@@ -249,6 +249,36 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect(complaints).toEqual([]);
   });
 
+  it("sends files that a document describes in other ways: in a list, by name, by media type [interfaces 18]", async () => {
+    const file = { type: "string", format: "binary" };
+    const properties = {
+      pages: { type: "array", items: file },
+      cover: { $ref: "#/components/schemas/Cover" },
+      sound: { type: "string", contentMediaType: "application/octet-stream" },
+    };
+    const schema = { type: "object", required: Object.keys(properties), properties };
+    const document = {
+      openapi: "3.1.0",
+      info: { title: "Files", version: "1" },
+      paths: {
+        "/v2/albums": {
+          post: {
+            operationId: "createAlbum",
+            requestBody: { content: { "multipart/form-data": { schema } } },
+            responses: { "204": { description: "Nothing" } },
+          },
+        },
+      },
+      components: { schemas: { Cover: file } },
+    };
+    await control("PUT", "/operations", { openapi: document });
+    const { page: view, complaints } = await open("api?operation=createAlbum");
+    await see(view.getByText("Sends sample.txt unless you choose a file")).toHaveCount(3);
+    await view.getByRole("button", { name: "Send", exact: true }).click();
+    await see(view.getByRole("status").first()).toContainText("204");
+    expect(complaints).toEqual([]);
+  });
+
   it("shows a record's fields with the names of JavaScript's built-in properties [interfaces 18]", async () => {
     await control("PUT", "/operations", { openapi: BOXES });
     const { page } = await open("world?collection=boxes&record=%2B");

@@ -204,10 +204,17 @@ function proposeParts(schema: JsonSchema, components: SchemaComponents, samples:
   return Object.fromEntries(
     required.map((name) => {
       const part = properties[name] ?? {};
-      if (part.format === "binary") return [name, makeSampleFile(name)];
+      if (isFile(part, components)) return [name, makeSampleFile(name)];
       return [name, makeFieldText(part, samples, components)];
     }),
   );
+}
+
+/** Whether a part is a file, or a list of files, of which the form sends one. */
+function isFile(part: JsonSchema, components: SchemaComponents): boolean {
+  const { items = part } = resolveSchema(part, components);
+  const { format, contentMediaType } = resolveSchema(items, components);
+  return format === "binary" || contentMediaType === "application/octet-stream";
 }
 
 /** A picture of 64 by 64 pixels. */
@@ -229,8 +236,8 @@ function MultipartFields(props: {
 }) {
   const { schema, components, parts, onChange } = props;
   const { properties = {}, required = [] } = resolveSchema(schema, components);
-  return Object.entries(properties).map(([name, { format }]) =>
-    format === "binary" ? (
+  return Object.entries(properties).map(([name, part]) =>
+    isFile(part, components) ? (
       <label key={name} className="field">
         <span className="field-name">{name}</span>
         <input
