@@ -194,6 +194,19 @@ const ODD = {
   },
 };
 
+it("the type of a file is a Blob, also if only its media type says so [interfaces 18]", () => {
+  const sound = { type: "string", contentMediaType: "application/octet-stream" };
+  const page = { type: "string", contentMediaType: "text/html" };
+  const content = { "multipart/form-data": { schema: { type: "object", properties: { sound, page } } } };
+  const post = { operationId: "send", requestBody: { content }, responses: { "204": { description: "" } } };
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "Sounds", version: "1" },
+    paths: { "/v2/sounds": { post } },
+  };
+  expect(generateTypes(toSource(JSON.stringify(document)))).toMatch(/sound\?: Blob;\s+page\?: string;/);
+});
+
 it("the type of a body whose reference leads nowhere is undefined, once [interfaces 18]", () => {
   const text = `openapi: 3.1.0
 info: { title: T, version: "1" }

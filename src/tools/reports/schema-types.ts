@@ -49,14 +49,14 @@ function listParts(schema: JsonSchema, scope: TypeScope): string[] {
 }
 
 function toBasicType(schema: JsonSchema, scope: TypeScope): string {
-  const { type, items, prefixItems } = schema;
+  const { type, format, items, prefixItems, contentMediaType } = schema;
   if (Array.isArray(type)) return toUnion(type.map((one) => toBasicType({ ...schema, type: one }, scope)));
   switch (type) {
     case "integer":
     case "number":
       return "number";
     case "string":
-      return schema.format === "binary" ? "Blob" : "string";
+      return format === "binary" || contentMediaType === "application/octet-stream" ? "Blob" : "string";
     case "boolean":
     case "null":
       return type;
