@@ -211,9 +211,8 @@ export async function checkEffects(
   const attempt = session.attempts.at(-1)!;
   const effects = await session.observeEffects(observed.before, observed.expected);
   if (effects === null) return reportMissingProbe(session, "all answers are right, but ", attempt);
-  if (effects.difference === null) {
+  if (effects.difference === null)
     return passed("all answers are right, and the probe shows exactly one side effect each", attempt);
-  }
   const finding = failed(effects.difference, attempt);
   if (!effects.missing) return finding;
   return { ...finding, advice: `${observed.whenMissing ?? LOST_ADVICE} ${adviseIfLate(session)}` };

@@ -120,57 +120,46 @@ function describeDifference(from: URL, to: URL): string {
   if (from.protocol === "http:" && to.protocol === "https:") return " (https instead of http)";
   if (to.pathname === `${from.pathname}/`) return " (with the final slash)";
   if (from.pathname === `${to.pathname}/`) return " (without the final slash)";
-  if (/log-?in|sign-?in|auth/i.test(to.pathname)) {
+  if (/log-?in|sign-?in|auth/i.test(to.pathname))
     return " if that is the receiver; it looks like a login page, so exempt this route from logging in";
-  }
   return "";
 }
 
 function adviseOnRefusal({ result }: Attempt): string {
   const { headers, response_code: status, body } = result;
-  if (headers["www-authenticate"] !== undefined) {
+  if (headers["www-authenticate"] !== undefined)
     return "The receiver asks for HTTP credentials, which the service doesn't send: exempt this route; the signature replaces them.";
-  }
-  if (status === 403 && /csrf|forgery/i.test(body.toString("utf8"))) {
+  if (status === 403 && /csrf|forgery/i.test(body.toString("utf8")))
     return "Protection against cross-site requests refuses the delivery: exempt this route; the signature replaces it.";
-  }
   return "The receiver rejects a correct signature. Give it the webhook's whole secret as it was shown at creation, and compute the HMAC-SHA256 over the raw bytes of the body; `understudy signature explain` shows how its own digest was computed.";
 }
 
 function adviseOnGateway({ result }: Attempt, { patience }: OptionNames): string {
   const { response_code: status } = result;
-  if (status === 502) {
+  if (status === 502)
     return "A gateway answered instead of the receiver: the application behind it is down, or closed the connection. Look at the gateway's log and at the application's.";
-  }
-  if (status === 504) {
-    return `A gateway gave up waiting for the application behind it. ${STORE_THEN_ANSWER}`;
-  }
+  if (status === 504) return `A gateway gave up waiting for the application behind it. ${STORE_THEN_ANSWER}`;
   return `The receiver is overloaded, starting, or busy with this very delivery: its log, or that of the gateway in front of it, should say which. If it is only busy for longer, raise ${patience}.`;
 }
 
 function adviseOnLateness({ result }: Attempt): string {
   const { message } = result.error!;
-  if (message.includes("connection was not made")) {
+  if (message.includes("connection was not made"))
     return "No connection was made: a firewall drops packets silently, or the URL names the wrong host.";
-  }
-  if (message.includes("did not end")) {
+  if (message.includes("did not end"))
     return "The answer began and never ended: end it in the handler, and send as many bytes as its Content-Length says.";
-  }
   return `${STORE_THEN_ANSWER} The service waits 30 s, and then sends the delivery again.`;
 }
 
 function adviseOnTls({ result }: Attempt, { trustCertificate }: OptionNames): string {
   const { message } = result.error!;
-  if (/wrong version number|packet length too long|unknown protocol/i.test(message)) {
+  if (/wrong version number|packet length too long|unknown protocol/i.test(message))
     return "The port speaks plain HTTP: use http in the URL, or let the server speak TLS.";
-  }
   if (/expired/i.test(message)) return "Renew the certificate: it has expired.";
-  if (/cert's|altname|hostname/i.test(message)) {
+  if (/cert's|altname|hostname/i.test(message))
     return "The certificate is for another name: register the URL under a name in the certificate, or get a certificate for this name.";
-  }
-  if (/self.signed|unable to (get|verify)|local issuer/i.test(message)) {
+  if (/self.signed|unable to (get|verify)|local issuer/i.test(message))
     return `Use a certificate of a public authority, sent with its intermediate certificates; to grade a receiver with one of your own, ${trustCertificate}.`;
-  }
   return "The TLS handshake fails: look at protocol versions, ciphers and certificate of the server.";
 }
 
@@ -191,9 +180,8 @@ function describeSilence({ error, duration_ms }: OutboundResult): string {
     const isKnown = message === CLOSED_UNANSWERED || message === RESET_UNANSWERED;
     return `closed the connection after ${duration_ms} ms without an answer${isKnown ? "" : ` (${message})`}; its log should show an exception in its handler, or the end of its process`;
   }
-  if (kind === "tls") {
+  if (kind === "tls")
     return `gave no answer: ${message}; the service accepts no certificate that it cannot verify`;
-  }
   return kind === "timeout" ? message : `gave no answer: ${message}`;
 }
 

@@ -74,11 +74,10 @@ export class Probe {
     );
     const { error, response_code: status } = result;
     if (error !== undefined) throw new ProbeError(`the probe gave no answer (${error.message})`);
-    if (result.truncated) {
+    if (result.truncated)
       throw new ProbeError(
         "the probe's answer is longer than 1 MB; let it answer a count, or the newest ids only",
       );
-    }
     if (status !== 200) throw new ProbeError(`the probe answered ${status} instead of 200`);
     return parseReading(result.body.toString("utf8"));
   }
@@ -187,11 +186,10 @@ function parseReading(text: string): ProbeReading {
   if (typeof count === "number" && Number.isInteger(count) && count >= 0) return { count, ids: null };
   const list = isJsonObject(value) ? Object.values(value).find(Array.isArray) : value;
   const ids = Array.isArray(list) ? list.map(readDeliveryId) : undefined;
-  if (!ids?.every((id) => typeof id === "string")) {
+  if (!ids?.every((id) => typeof id === "string"))
     throw new ProbeError(
       "the probe's answer is neither a whole number, nor {count}, nor a list of delivery ids",
     );
-  }
   return { count: ids.length, ids };
 }
 

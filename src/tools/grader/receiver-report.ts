@@ -21,11 +21,10 @@ export function formatText(original: ReceiverReport, { colour = false }: { colou
   const lines = report.checks
     .filter((check) => !notRun.includes(check))
     .flatMap((check) => formatCheck(check, paint));
-  if (notRun.length > 0) {
+  if (notRun.length > 0)
     lines.push(
       `${paint(33, "----")}  ${pluralize(notRun.length, "check was", "checks were")} not run: ${notRun.map(({ id }) => id).join(", ")}`,
     );
-  }
   // Not for a receiver that could not be graded, which has more urgent problems.
   if (report.stopped === null) {
     const questions = report.manual_checks.map(({ what, how }) => `  - ${what}. ${how}`);

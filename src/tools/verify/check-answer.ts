@@ -81,9 +81,8 @@ export function checkContent(verdict: Verdict, exchange: Exchange, declared: Suc
   const isWhole = exchange.recorded?.hasWholeBodies ?? true;
   // Documents often leave out what an answer contains.
   if (operation.openapi !== undefined && content_types.length === 0) return true;
-  if (schema === undefined && content_types.length === 0) {
+  if (schema === undefined && content_types.length === 0)
     return verdict.expect(text === "", `${path}: ${status} has a body: ${toExcerpt(text)}`, assumption);
-  }
   const type = toMediaType(headers.get("content-type") ?? "");
   const jsonTypes = schema === undefined || operation.openapi !== undefined ? [] : ["application/json"];
   const allowed = [...content_types, ...jsonTypes];

@@ -73,9 +73,8 @@ export class Target {
    * @throws the signal's reason
    */
   async send(call: Call): Promise<Exchange> {
-    if (!this.options.write && !changesNothing(call)) {
+    if (!this.options.write && !changesNothing(call))
       throw new Error(`without --write nothing may be changed: ${call.operation!.id}`);
-    }
     const authenticated = call.url === undefined && (call.credential ?? "key") === "key";
     for (let waits = 0; ; waits++) {
       if (authenticated) await this.pause(this.pacer.getWaitMs());
@@ -84,16 +83,14 @@ export class Target {
       this.pacer.readRateHeaders(exchange);
       const retryMs = this.pacer.takeRetryMs(exchange);
       if (retryMs === undefined) return exchange;
-      if (waits === MAX_RATE_WAITS) {
+      if (waits === MAX_RATE_WAITS)
         throw new RunStopped(
           `the rate limit does not end: after ${waits} waits ${exchange.path} is still 429`,
         );
-      }
-      if (await isRefusedByFrozenClock(this.options.url, exchange)) {
+      if (await isRefusedByFrozenClock(this.options.url, exchange))
         throw new RunStopped(
           "the rate limit does not end, because the sandbox's clock is frozen: run it with `understudy clock run`, then verify again",
         );
-      }
       await this.pause(retryMs);
     }
   }
@@ -225,9 +222,8 @@ export class RequestPacer {
 function countMsToReset(headers: Headers): number {
   const duration = headers.get("x-ratelimit-reset-requests");
   const [, minutes, seconds] = /^(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(duration ?? "") ?? [];
-  if (minutes !== undefined || seconds !== undefined) {
+  if (minutes !== undefined || seconds !== undefined)
     return (Number(minutes ?? 0) * 60 + Number(seconds ?? 0)) * 1000;
-  }
   const reset = Number(headers.get("x-ratelimit-reset") ?? Number.NaN) * 1000 - Date.now();
   // If the service's clock differs from ours, waits one window, a minute (section 8).
   return reset > 0 && reset <= WINDOW_MS ? reset : WINDOW_MS;

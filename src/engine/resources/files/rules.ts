@@ -82,22 +82,20 @@ export function requireCompletedUpload(
 ): Upload {
   const { gcs_path } = registration;
   const upload = world.index(uploads, "by_path", gcs_path).first();
-  if (upload === undefined || upload.organization_id !== organization_id) {
+  if (upload === undefined || upload.organization_id !== organization_id)
     throw invalidInput("gcs_path", gcs_path, "gcs_path names no upload of this organization");
-  }
   if (upload.status !== "complete") throw createIncompleteError(gcs_path, upload.status);
   for (const field of ["filename", "file_size", "mime_type"] as const) {
     const isSame =
       field === "mime_type"
         ? toMediaType(registration.mime_type) === toMediaType(upload.mime_type)
         : registration[field] === upload[field];
-    if (!isSame) {
+    if (!isSame)
       throw invalidInput(
         field,
         registration[field],
         `${field} must be ${JSON.stringify(upload[field])}, as announced for this upload`,
       );
-    }
   }
   return upload;
 }

@@ -103,12 +103,11 @@ export const methodPostOnly: Check = {
     if (deferred !== null) return deferred;
     const status = getStatus(attempt);
     // Some servers answer 501 to an unknown method.
-    if (status >= 500 && status !== 501) {
+    if (status >= 500 && status !== 501)
       return failed(
         `GET: the receiver ${describeResult(attempt)}, where no server error is expected`,
         attempt,
       );
-    }
     return passed(
       `${METHODS.join(", ")} aren't accepted; to GET the receiver ${describeResult(attempt)}`,
       attempt,
@@ -180,19 +179,17 @@ export const goneStopsDelivery: Check = {
   run(session) {
     const answeredAttempts = session.attempts.filter(({ result }) => result.error === undefined);
     const disabling = answeredAttempts.find((attempt) => attempt.genuine && isDisabledBy410(attempt));
-    if (disabling) {
+    if (disabling)
       return failed(
         "answered 410 to a genuine delivery: the webhook would now be disabled; nothing more was sent",
         disabling,
       );
-    }
     const refusal = answeredAttempts.find((attempt) => attempt.delivery && isDisabledBy410(attempt));
-    if (refusal) {
+    if (refusal)
       return failed(
         "answered 410 to a forged delivery: after a change of secrets, genuine ones would get it too",
         refusal,
       );
-    }
     if (answeredAttempts.length === 0) return notObservable("nothing was answered");
     return passed(`none of ${answeredAttempts.length} answers was 410`, answeredAttempts[0]);
   },

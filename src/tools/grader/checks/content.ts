@@ -148,12 +148,11 @@ export const malformedJson: Check = {
     if (isDeferred(attempt)) return explainDeferred(session, attempt, "malformed JSON");
     if (!isRefused(attempt)) return failed(`${answer}, where 4xx is expected`, attempt);
     const after = await session.deliver(session.makeDelivery());
-    if (isRateLimited(after)) {
+    if (isRateLimited(after))
       return notObservable(
         `${answer}; whether it keeps running can't be seen: it ${describeResult(after)}`,
         after,
       );
-    }
     // A 503 fails: a gateway answers it while the process is down.
     if (!isAccepted(after))
       return failed(`a valid delivery after it: the receiver ${describeResult(after)}`, attempt);

@@ -59,12 +59,11 @@ export const signatureNotDisclosed: Check = {
       ({ delivery, genuine, result }) => delivery && !genuine && result.error === undefined,
     );
     const leak = findLeak(session, forgedAttempts);
-    if (leak) {
+    if (leak)
       return failed(
         `an answer with status ${getStatus(leak.attempt)} contains ${leak.what} that would have been right`,
         leak.attempt,
       );
-    }
     if (forgedAttempts.length === 0) return notObservable("no forged delivery was answered");
     return passed(
       `not found in any of ${forgedAttempts.length} answers to forged deliveries`,

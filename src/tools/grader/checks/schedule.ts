@@ -51,9 +51,8 @@ export const retryAfter5xx: Check = {
 /** Real 5xx answers are retried as the service does, without waiting in between. */
 async function deliverWithRetries(session: Session, delivery: TestDelivery): Promise<Attempt> {
   let attempt = await session.deliver(delivery);
-  for (let number = 2; number <= MAX_ATTEMPTS && getStatus(attempt) >= 500; number += 1) {
+  for (let number = 2; number <= MAX_ATTEMPTS && getStatus(attempt) >= 500; number += 1)
     attempt = await session.deliver(delivery);
-  }
   return attempt;
 }
 
@@ -143,9 +142,8 @@ export const outOfOrder: Check = {
     const reversed = makeUserEvents(session, MINUTE_MS).reverse();
     const lateFailure = await deliverInTurn(session, reversed);
     if (lateFailure) return lateFailure;
-    if (usedEvents === null) {
+    if (usedEvents === null)
       return reportMissingProbe(session, "all answers are right, but ", session.attempts.at(-1)!);
-    }
     const expected = new Map(reversed.map(({ id, event }) => [id, usedEvents.has(event) ? 1 : 0]));
     return checkEffects(session, { before, expected, whenMissing: ACCEPT_LATE_EVENTS });
   },
@@ -209,12 +207,11 @@ export const longMemory: Check = {
     const afterWhile = await repeat(session, { delivery: firstAccepted.delivery, when });
     if (afterWhile.outcome !== "passed") return afterWhile;
     // After too few others, a second side effect proves a failure, but its absence does not prove a long memory.
-    if (deferred !== null) {
+    if (deferred !== null)
       return notObservable(
         `it accepted ${othersCount} of ${options.memoryDeliveries} others, then the receiver ${describeResult(deferred)}; a repetition after these, and one ${when}, had no side effect`,
         deferred,
       );
-    }
     return passed(
       `a repetition after ${othersCount} others, and one ${when}, had no side effect`,
       afterWhile.attempt,

@@ -72,13 +72,12 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   const offset = malformed.includes(listing.offset)
     ? stated && Math.max(0, Number(stated.offset))
     : Number(sent[listing.offset] ?? 0);
-  if (stated !== undefined) {
+  if (stated !== undefined)
     verdict.expect(
       stated.size === size && stated.offset === offset,
       `${operation} states the size and offset ${stated.size} and ${stated.offset}, not ${size} and ${offset}`,
       appliedAssumption,
     );
-  }
   // Without a stated size, a value above the maximum at least gets no more items than that.
   const largest = size ?? (Number(sent[listing.size]) > maximum ? maximum : Number.POSITIVE_INFINITY);
   verdict.expect(
