@@ -35,6 +35,25 @@ describe("forking and repeating [interfaces 10]", () => {
     expect(taken.body.type).toBe("urn:understudy:problem:name-in-use");
   });
 
+  it("keeps what is left of a rule's lease in a fork from another time [interfaces 10]", async () => {
+    await rename("early");
+    const early = await history.newest();
+    await history.ok("POST", "/clock/advance", { by: "1h" });
+    const late = await history.newest("?kind=control");
+    await history.ok("POST", "/faults", { id: "short", effect: { status: 503 }, lease: { ttl: "1m" } });
+    await history.ok("POST", `/history/${early.id}/fork`, { name: "early", to: "after" });
+    await history.rewind(early.id, "after");
+    await history.ok("POST", `/history/${late.id}/fork`, { name: "late", to: "after" });
+    const findEnds = async (name: string) => {
+      const fork = createHistoryClient(api, name);
+      const [{ lease }] = (await fork.ok("GET", "/faults")).items;
+      const pending: { kind: string; due_at: string }[] = await fork.ok("GET", "/clock/pending");
+      return [lease.ends_at, ...pending.flatMap(({ kind, due_at }) => (kind === "lease" ? [due_at] : []))];
+    };
+    expect(await findEnds("early")).toEqual(Array(2).fill("2026-03-15T12:01:00.000Z"));
+    expect(await findEnds("late")).toEqual(Array(2).fill("2026-03-15T13:01:00.000Z"));
+  });
+
   it("repeats a request by the same caller and lists the differences of the answers [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { id, request } = await history.newest();

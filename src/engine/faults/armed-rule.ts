@@ -187,8 +187,10 @@ export class Leases {
     for (const { progress } of leased) progress.due = undefined;
   }
 
-  /** Replaces the world's lease timers by those of these holders. */
-  replaceTimers(holders: readonly LeaseHolder[]): void {
+  /** Replaces the world's lease timers by those of these holders, after moving the ends of their leases. */
+  replaceTimers(holders: readonly LeaseHolder[], shift_ms = 0): void {
+    for (const { progress } of holders)
+      if (progress.due !== undefined) progress.due = Math.min(LAST_INSTANT, progress.due + shift_ms);
     // A scenario that was edited while no server ran may have lost its leases.
     const leased = holders.filter(({ lease, progress }) => lease.ttl_ms && progress.due);
     const world = this.world().read();
@@ -211,12 +213,7 @@ export class Leases {
   /** Called before a restore; the returned function is called after it. */
   suspend(holders: readonly LeaseHolder[]): () => void {
     const before = this.world().epochNow();
-    return () => {
-      const shift = this.world().epochNow() - before;
-      for (const { progress } of holders)
-        if (progress.due !== undefined) progress.due = Math.min(LAST_INSTANT, progress.due + shift);
-      this.replaceTimers(holders);
-    };
+    return () => this.replaceTimers(holders, this.world().epochNow() - before);
   }
 }
 

@@ -162,7 +162,8 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   }
 
   /** @param scenarios those of `active` that still exist */
-  restoreState({ inline, progress, stages = {} }: FaultState, scenarios: readonly Scenario[]): void {
+  restoreState(state: FaultState, scenarios: readonly Scenario[], shift_ms: number): void {
+    const { inline, progress, stages = {} } = state;
     const { world, api } = this.sandbox;
     const rules = inline.map(({ id, rule }) => readSavedRule(rule, id, api));
     const now = world.epochNow();
@@ -172,7 +173,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     );
     this.stagesByScenario = new Map(scenarios.flatMap((one) => toStages(one, now, stages[one.name])));
     this.serverRules = this.serverRules.map(({ rule, key }) => new ArmedRule(rule, SERVER, progress[key]));
-    this.leases.replaceTimers(this.leaseHolders);
+    this.leases.replaceTimers(this.leaseHolders, shift_ms);
     this.notify();
   }
 

@@ -115,7 +115,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     return { first: this.initialScenarios, ...this.rules.toState(), numbered: this.lastRuleNumber };
   }
 
-  restoreState(state: FaultState): UnusableScenario[] {
+  restoreState(state: FaultState, shift_ms = 0): UnusableScenario[] {
     const scenarios = new Map<string, Scenario>();
     const unusable: UnusableScenario[] = [];
     for (const name of new Set([...state.active, ...state.first])) {
@@ -128,6 +128,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.rules.restoreState(
       state,
       state.active.flatMap((name) => scenarios.get(name) ?? []),
+      shift_ms,
     );
     this.lastRuleNumber = state.numbered;
     this.initialScenarios = state.first.filter((name) => scenarios.has(name));

@@ -261,7 +261,8 @@ export class Sandbox {
     const { value, lostUploads } =
       moment === undefined ? { value: original.toValue(), lostUploads: [] } : original.toPastValue(moment);
     this.restoreAndRelease(value);
-    this.faults.restoreState(original.faults.toState());
+    const shift_ms = moment === undefined ? 0 : moment.now - original.world.epochNow();
+    this.faults.restoreState(original.faults.toState(), shift_ms);
     return lostUploads;
   }
 
