@@ -39,6 +39,7 @@ describe("a rewind [interfaces 10]", () => {
     expect((await history.ok("GET", "/faults")).items.map((rule: { id: string }) => rule.id)).toEqual([
       "stays",
     ]);
+    expect(await history.newest("?kind=scenario")).toMatchObject({ subject: "stays", undone: false });
     expect((await history.ok("GET", "/journal")).total).toBe(journal);
     expect(await history.ok("GET", "/clock")).toEqual(before.clock);
     expect(await history.ok("GET", "/clock/pending")).toEqual(before.pending);

@@ -17,6 +17,7 @@ export async function undoEntry(calls: SandboxCalls, id: string): Promise<void> 
     (one) =>
       one.sequence > entry.sequence &&
       !one.undone &&
+      one.kind !== "scenario" &&
       !ownIds.has(one.id) &&
       !ownIds.has(one.advanced_by ?? ""),
   );

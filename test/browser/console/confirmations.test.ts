@@ -57,6 +57,17 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     },
   );
 
+  it("is undone after a rule was armed, which stays [interfaces 10]", async () => {
+    const { page } = await open("?key=apikey_dan");
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await see(undo(page)).toBeVisible();
+    await control("POST", "/faults", { id: "later", match: { path: "/none" }, effect: { status: 503 } });
+    await undo(page).click();
+    await see(findConfirmations(page)).toContainText(/Undone: Revoked/);
+    expect((await control("GET", "/faults")).body.items).toMatchObject([{ id: "later" }]);
+    await control("DELETE", "/faults");
+  });
+
   it("is not undone if later changes would be undone too [interfaces 10]", async () => {
     const { page } = await open("?key=apikey_dan");
     await page.getByRole("button", { name: "Revoke" }).click();
