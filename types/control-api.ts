@@ -659,7 +659,7 @@ export interface SettingsChange {
   transcription_seconds?: number;
   /** `/v2/models` */
   v2_models?: "on" | "off" | true | false;
-  /** `GET /v1/organizations/{organization_id}/models`, which the reference only announces (4.18) */
+  /** `GET /v1/organizations/{organization_id}/models`, which the reference only announces (section 4.18) */
   preview?: "on" | "off" | true | false;
   /** `X-Goog-Hash` and `Content-MD5` of uploads */
   upload_digests?: "check" | "ignore";
@@ -827,7 +827,7 @@ export interface Settings {
   transcription_seconds: number;
   /** `/v2/models` */
   v2_models: "on" | "off";
-  /** `GET /v1/organizations/{organization_id}/models`, which the reference only announces (4.18) */
+  /** `GET /v1/organizations/{organization_id}/models`, which the reference only announces (section 4.18) */
   preview: "on" | "off";
   /** `X-Goog-Hash` and `Content-MD5` of uploads */
   upload_digests: "check" | "ignore";

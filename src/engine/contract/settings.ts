@@ -85,7 +85,7 @@ export const Settings = Type.Object(
     preview: defineSetting(
       "G22",
       OnOff("off"),
-      "`GET /v1/organizations/{organization_id}/models`, which the reference only announces (4.18)",
+      "`GET /v1/organizations/{organization_id}/models`, which the reference only announces (section 4.18)",
     ),
     upload_digests: defineSetting(
       "G43",

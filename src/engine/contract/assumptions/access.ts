@@ -32,7 +32,7 @@ export const ACCESS: AssumptionsById = {
   G04: {
     topic: "Order of checks",
     chosen:
-      "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending (only 4.19 is billable), the operation's own rules.",
+      "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending (only `model_responses.create` is billable), the operation's own rules.",
     details: ["[What each step answers](../errors-and-limits.md#why-was-this-answered)."],
   },
   G05: {
@@ -91,7 +91,8 @@ export const ACCESS: AssumptionsById = {
   },
   G32: {
     topic: "Organization of a request",
-    chosen: "The path's, else the key's current one, which 4.5 changes for the calling key only.",
+    chosen:
+      "The path's, else the key's current one, which `users.set_current_organization` changes for the calling key only.",
   },
   G41: {
     topic: "Challenge of a 401",
