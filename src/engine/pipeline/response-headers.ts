@@ -11,17 +11,35 @@ import type { Answer, CompleteAnswer, PlainRequest } from "./plain-http.ts";
 /** The version of the emulated API, not of the product, as a date (section 9). */
 export const SERVICE_API_VERSION = "2026-03-01";
 
-/** The headers that a page in a browser may read (G30); `Range` is the received part of an upload (4.6). */
-const EXPOSED_HEADERS = `
-  service-api-version service-organization service-processing-ms x-request-id
-  X-RateLimit-Limit X-RateLimit-Remaining X-RateLimit-Reset
-  x-ratelimit-limit-requests x-ratelimit-remaining-requests x-ratelimit-reset-requests
-  x-ratelimit-limit-tokens x-ratelimit-remaining-tokens x-ratelimit-reset-tokens
-  Retry-After WWW-Authenticate ETag Last-Modified Content-Disposition
-  X-Provider X-Provider-Request-Id X-Provider-Credits-Consumed X-PII-Redacted X-PII-Policies Range X-Sandbox-Decision
-`
-  .trim()
-  .replaceAll(/\s+/g, ", ");
+/** The headers that a page in a browser may read (G30). */
+const EXPOSED_HEADERS = [
+  "service-api-version",
+  "service-organization",
+  "service-processing-ms",
+  "x-request-id",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "x-ratelimit-limit-requests",
+  "x-ratelimit-remaining-requests",
+  "x-ratelimit-reset-requests",
+  "x-ratelimit-limit-tokens",
+  "x-ratelimit-remaining-tokens",
+  "x-ratelimit-reset-tokens",
+  "Retry-After",
+  "WWW-Authenticate",
+  "ETag",
+  "Last-Modified",
+  "Content-Disposition",
+  "X-Provider",
+  "X-Provider-Request-Id",
+  "X-Provider-Credits-Consumed",
+  "X-PII-Redacted",
+  "X-PII-Policies",
+  // The received part of an upload (4.6).
+  "Range",
+  "X-Sandbox-Decision",
+].join(", ");
 
 const ALLOWED_HEADERS =
   "api-key, X-API-Key, Authorization, Content-Type, Content-Range, X-Goog-Hash, Content-MD5, If-None-Match, If-Modified-Since, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
