@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withGarbageCollected } from "../support/collect-garbage.ts";
 import { EPOCH } from "../support/harness.ts";
 import { startWebhooks, type WebhookApi } from "../support/webhook-setup.ts";
 
@@ -32,6 +33,14 @@ describe("verify within", () => {
     await listModels(name);
     await listModels(name);
     expect((await waiting).body).toEqual({ ok: true, found: 2, nearest: [] });
+  });
+
+  it("fails when the time is over, also if garbage is collected meanwhile [interfaces 11]", async () => {
+    const name = await createSandbox();
+    const { body } = await withGarbageCollected(() =>
+      verify(name, { match: MODELS, count: 1, within: "300ms" }),
+    );
+    expect(body).toMatchObject({ ok: false, found: 0 });
   });
 
   it("fails when the time is over, or at once if too many requests came [interfaces 11]", async () => {

@@ -9,6 +9,7 @@ import { createUnderstudy } from "../../src/client/create-understudy.ts";
 import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
 import { handlersFor } from "../../src/client/msw.ts";
 import { testSandboxes } from "../../src/client/test-sandbox.ts";
+import { withGarbageCollected } from "../support/collect-garbage.ts";
 import { EPOCH, KEYS } from "../support/harness.ts";
 
 let sandbox: LocalSandbox;
@@ -222,7 +223,7 @@ describe("a sandbox in this process", () => {
   it("times out an onDelivery that never answers [6, interfaces 17]", async () => {
     const local = await createSandbox({
       clock: { mode: "frozen", now: EPOCH },
-      settings: { webhook_timeout_seconds: 0.05 },
+      settings: { webhook_timeout_seconds: 0.3 },
       onDelivery: () => new Promise(() => {}),
     });
     try {
@@ -235,7 +236,7 @@ describe("a sandbox in this process", () => {
           organization_id: "org_acme",
         }),
       });
-      await local.events.trigger("user.created");
+      await withGarbageCollected(() => local.events.trigger("user.created"));
       expect((await local.deliveries.list()).items[0]).toMatchObject({ status: "failed", response_code: 0 });
     } finally {
       await local.close();

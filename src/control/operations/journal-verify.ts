@@ -6,6 +6,7 @@ import { users } from "../../engine/resources/users/schema.ts";
 import { webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { abortAfter } from "../../engine/state/concurrency.ts";
 import { checkInput } from "../check-input.ts";
 import { EntryMatch, type MatchableWords } from "../journal/match-entry.ts";
 import {
@@ -59,7 +60,7 @@ export const VERIFY_JOURNAL = operation({
     const verify = createVerifier(body, listKnownWords(sandbox));
     const { journal } = sandbox;
     const wait = parseWait(body.within);
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(wait)]);
+    const ended = AbortSignal.any([signal, abortAfter(wait)]);
     for (;;) {
       requireCompleteJournal(journal);
       const { hopeless, ...verification } = verify(journal.entries());

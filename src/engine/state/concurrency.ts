@@ -116,6 +116,13 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Aborts after this time. Node 20 collects an `AbortSignal.timeout` without a listener that only `AbortSignal.any` uses. */
+export function abortAfter(ms: number): AbortSignal {
+  const signal = AbortSignal.timeout(ms);
+  signal.addEventListener("abort", () => {});
+  return signal;
+}
+
 /** Resolves early, without an error, when the signal aborts. */
 export async function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   await Promise.race([sleep(ms), whenAborted(signal)]);

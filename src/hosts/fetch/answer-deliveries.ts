@@ -1,5 +1,5 @@
 // In a file without the engine's types: the library's declarations contain what this file imports.
-import { rejectOnAbort } from "./await-answer.ts";
+import { rejectOnAbort, retainUntilAnswered } from "./await-answer.ts";
 
 /**
  * Receives each webhook that leaves the sandbox, in place of the network. Answers with a `Response`; any other value
@@ -14,7 +14,8 @@ export function answerDeliveries(onDelivery: OnDelivery): (request: Request) => 
       `onDelivery must be a function that takes a Request, not ${JSON.stringify(onDelivery)}`,
     );
   return async (request) => {
-    const answer = await rejectOnAbort(request.signal, Promise.resolve(onDelivery(request)));
+    const answering = rejectOnAbort(request.signal, Promise.resolve(onDelivery(request)));
+    const answer = await retainUntilAnswered(request, answering);
     // Test environments such as jsdom have a `Response` class of their own.
     if (Object.prototype.toString.call(answer) !== "[object Response]")
       return new Response(null, { status: 204 });

@@ -4,6 +4,7 @@ import {
   type OutboundAnswer,
   type OutboundClient,
 } from "../../engine/contract/services.ts";
+import { abortAfter } from "../../engine/state/concurrency.ts";
 
 /**
  * Sends requests to receivers by a function such as the global `fetch`. Never rejects.
@@ -13,7 +14,7 @@ export function createFetchOutbound(fetch: (request: Request) => Promise<Respons
   return {
     async send({ url, method, headers, body, timeoutMs, signal }): Promise<OutboundAnswer> {
       const start = performance.now();
-      const timeout = AbortSignal.timeout(timeoutMs);
+      const timeout = abortAfter(timeoutMs);
       const createFailure = (kind: string, message: string): OutboundAnswer => ({
         response_code: 0,
         headers: {},

@@ -1,3 +1,4 @@
+import { abortAfter } from "../../engine/state/concurrency.ts";
 import type { Answer } from "./exchange.ts";
 import type { KnownObjects } from "./known-objects.ts";
 
@@ -18,9 +19,7 @@ export async function discoverInUnderstudy(discovery: Discovery): Promise<boolea
   const { base, sandbox } = splitTarget(discovery.target);
   const fetchRows = async (collection: string, query = ""): Promise<Row[]> => {
     const url = `${base}/_control/sandboxes/${sandbox}/state/${collection}?limit=100${query}`;
-    const response = await fetch(url, {
-      signal: AbortSignal.any([discovery.signal, AbortSignal.timeout(5_000)]),
-    });
+    const response = await fetch(url, { signal: AbortSignal.any([discovery.signal, abortAfter(5_000)]) });
     if (!response.ok) throw new Error(`the control API answers ${response.status}`);
     return ((await response.json()) as { items: Row[] }).items;
   };

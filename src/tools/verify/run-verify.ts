@@ -1,4 +1,5 @@
 import { MAX_TIMEOUT_MS } from "../../engine/platform.ts";
+import { abortAfter } from "../../engine/state/concurrency.ts";
 import { runChecks } from "../checks/run-checks.ts";
 import { InputError, readTarget, UnusableTargetError } from "../input.ts";
 import { type Check, createContext, NotObservable, type RunParts } from "./check.ts";
@@ -58,7 +59,7 @@ class Run {
   constructor(options: VerifyOptions) {
     this.options = options;
     const { contract, idsToUse, write, wait, timeoutMs = TOTAL_TIMEOUT_MS } = options;
-    const total = AbortSignal.timeout(Math.min(timeoutMs, MAX_TIMEOUT_MS));
+    const total = abortAfter(Math.min(timeoutMs, MAX_TIMEOUT_MS));
     const target = new Target({
       url: readTarget(options.target),
       key: readKey(options.key),
