@@ -41,3 +41,15 @@ describe.each<[string, () => NonNullable<CreateOptions["persist"]>]>([
     await next.close();
   });
 });
+
+it("a call during or after close() is refused with a sentence, instead of waiting for ever [interfaces 8]", async () => {
+  const understudy = await createUnderstudy();
+  const sandbox = await understudy.open("default");
+  const closing = understudy.close();
+  const closed = "close() was called.";
+  await expect(sandbox.info()).rejects.toThrow(closed);
+  await closing;
+  await expect(understudy.list()).rejects.toThrow(closed);
+  await expect(understudy.health()).rejects.toThrow(closed);
+  await expect(sandbox.held.next()).rejects.toThrow(closed);
+});

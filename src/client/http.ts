@@ -132,12 +132,9 @@ export class ControlHttp {
   async call<T = unknown>(method: string, path: string, body?: unknown, sandbox?: string): Promise<T> {
     const response = await this.request(method, path, { body, sandbox });
     if (response.status === 204) return undefined as T;
-    const text = await response.text();
-    try {
-      return JSON.parse(text) as T;
-    } catch {
-      throw new ForeignServerError(this.url, `its answer ${response.status} is not JSON`);
-    }
+    const answer = parseJson<T>(await response.text());
+    if (answer !== undefined) return answer as T;
+    throw new ForeignServerError(this.url, `its answer ${response.status} is not JSON`);
   }
 
   /** Sends a POST, resolves with the bytes of the answer; for files. */
@@ -165,14 +162,14 @@ export class ControlHttp {
 
   /**
    * Resolves if an Understudy answers within `HEALTH_TIMEOUT_MS`.
-   * @throws UnreachableError, ForeignServerError; ControlError if it asks for a token
+   * @throws UnreachableError, ForeignServerError, ClosedError; ControlError if it asks for a token
    */
   async fetchHealth(): Promise<Health> {
     const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
     try {
       const response = await this.request("GET", "/_control/health", { signal });
-      const health = parseHealth(await response.text());
-      if (health !== undefined) return health;
+      const health = parseJson<Health>(await response.text());
+      if (health?.status === "ok" && typeof health.version === "string") return health as Health;
       const type = response.contentType || "no content type";
       throw new ForeignServerError(this.url, `it answered ${response.status}, ${type}`);
     } catch (error) {
@@ -180,8 +177,7 @@ export class ControlHttp {
         throw new ForeignServerError(this.url, `it was silent for ${HEALTH_TIMEOUT_MS / 1000} seconds`);
       if (error instanceof ControlError && error.problem.type === "about:blank")
         throw new ForeignServerError(this.url, `it answered ${error.status}`);
-      if (error instanceof ControlError || error instanceof UnreachableError) throw error;
-      throw new UnreachableError(this.url, error);
+      throw error;
     }
   }
 
@@ -231,10 +227,10 @@ interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-function parseHealth(text: string): Health | undefined {
+/** Undefined for a text that is not JSON; another server may have sent any JSON. */
+function parseJson<T>(text: string): Partial<T> | null | undefined {
   try {
-    const health = JSON.parse(text) as Partial<Health> | null;
-    return health?.status === "ok" && typeof health.version === "string" ? (health as Health) : undefined;
+    return JSON.parse(text) as Partial<T> | null;
   } catch {
     return undefined;
   }
@@ -244,7 +240,8 @@ async function readProblem(response: Reply, url: string): Promise<AnsweredProble
   const { status, statusText: title } = response;
   // The body is always read, which frees the connection.
   const text = await response.text();
-  if (response.contentType.startsWith("application/problem+json")) return JSON.parse(text) as ProblemDocument;
+  const problem = parseJson<ProblemDocument>(text);
+  if (String(problem?.type).startsWith("urn:understudy:problem:")) return problem as ProblemDocument;
   const detail = `The server at ${url} answered ${status}, but not in the form of the control API. ${ADDRESS_HINT}`;
   return { type: "about:blank", title, status, detail };
 }

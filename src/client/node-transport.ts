@@ -4,7 +4,7 @@ import { Socket, type SocketConnectOpts } from "node:net";
 import { duplexPair } from "node:stream";
 import { toConnectionEvent } from "../hosts/node/linger.ts";
 import { provideTransport } from "./http.ts";
-import type { Call, Reply, Transport } from "./transport.ts";
+import { type Call, ClosedError, type Reply, type Transport } from "./transport.ts";
 
 // Read at import, since MSW, nock and others later replace `fetch`, `http.request` and this method.
 const { connect } = Socket.prototype as { connect(this: Socket, options: SocketConnectOpts): Socket };
@@ -16,12 +16,17 @@ provideTransport((url, call) =>
 
 /** Calls of a server in this process, which need no socket at all. */
 export function createProcessTransport(server: Server): Transport {
+  const createConnection = () => {
+    const [ours, theirs] = duplexPair();
+    // If the server destroys its side, ours would wait for ever.
+    theirs.once("close", () => ours.push(null));
+    server.emit(toConnectionEvent(server), theirs);
+    return ours;
+  };
   return (url, call) =>
     // Without TLS even if the server has TLS, since the connection stays in this process.
-    send(url.replace(/^https:/, "http:"), call, () => {
-      const [ours, theirs] = duplexPair();
-      server.emit(toConnectionEvent(server), theirs);
-      return ours;
+    send(url.replace(/^https:/, "http:"), call, createConnection).catch((error: unknown) => {
+      throw server.listening ? error : new ClosedError();
     });
 }
 

@@ -144,6 +144,24 @@ describe("the library's types match the answers of the control API [interfaces 8
   });
 });
 
+it.each([
+  ["without a detail", '{"type":"https://tools.ietf.org/html/rfc9110#section-15.5.5","title":"Not Found"}'],
+  ["with a detail", '{"type":"urn:other:missing","detail":"No such page."}'],
+  ["that is not JSON", "{"],
+  ["that is null", "null"],
+])("a problem of another server %s is reported as not Understudy's [interfaces 8]", async (_, body) => {
+  const reply = { status: 404, statusText: "", contentType: "application/problem+json", chunks: [] as never };
+  const transport = async () => ({ ...reply, text: async () => body, bytes: [] as never });
+  const http = new ControlHttp("http://127.0.0.1:9", undefined, { transport });
+  const hint = "Name the address that `understudy start` printed.";
+  await expect(http.call("GET", "/a")).rejects.toThrow(
+    `The server at http://127.0.0.1:9 answered 404, but not in the form of the control API. ${hint}`,
+  );
+  await expect(http.fetchHealth()).rejects.toThrow(
+    `The server at http://127.0.0.1:9 is not Understudy: it answered 404. ${hint}`,
+  );
+});
+
 it("a connection lost within an answer is reported like a server that is gone [interfaces 8]", async () => {
   const lose = () => Promise.reject(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
   for (const status of [200, 500]) {
