@@ -90,6 +90,14 @@ describe("a fixture file that changes on disk", () => {
     expect(listIds(fresh)).toEqual(["org_a", "org_b"]);
     expect(fresh.world.epochNow()).toBe(5000);
     expect(listIds(used)).toEqual(["org_a", "org_own"]);
+    touch(fresh);
+    write("my.yaml", makeFixture("a", "b", "c"));
+    expect(await waitForEvent(2)).toBe(
+      "fixture ./my.yaml was edited; applied at the next reset to fresh, used, because of changes since the start",
+    );
+    write("my.yaml", makeFixture("a", "b"));
+    await waitForEvent(3);
+    fresh.reset();
     used.reset();
     expect(listIds(used)).toEqual(["org_a", "org_b"]);
     expect(other.world.root).toBe(otherRoot);

@@ -46,8 +46,8 @@ function reloadSandboxes(fixture: string, sandboxes: readonly FixtureUser[]): st
   for (const sandbox of sandboxes) (sandbox.reloadFixture() ? renewed : waiting).push(sandbox.name);
   const parts = [`fixture ${fixture} was edited`];
   if (renewed.length > 0) parts.push(`applied to ${listNames(renewed)}`);
-  if (waiting.length > 0)
-    parts.push(`at the next reset also to ${listNames(waiting)}, because of changes since the start`);
+  const when = renewed.length > 0 ? "at the next reset also" : "applied at the next reset";
+  if (waiting.length > 0) parts.push(`${when} to ${listNames(waiting)}, because of changes since the start`);
   if (parts.length === 1) parts.push("applied to new sandboxes");
   return parts.join("; ");
 }
