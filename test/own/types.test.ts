@@ -207,6 +207,27 @@ it("the type of a file is a Blob, also if only its media type says so [interface
   expect(generateTypes(toSource(JSON.stringify(document)))).toMatch(/sound\?: Blob;\s+page\?: string;/);
 });
 
+it("the type of a body is that of the media type which the server reads [interfaces 18]", () => {
+  const schema = (type: string) => ({ schema: { type } });
+  const toPath = (operationId: string, content: object) => ({
+    post: {
+      operationId,
+      requestBody: { required: true, content },
+      responses: { "204": { description: "" } },
+    },
+  });
+  const paths = {
+    "/v2/a": toPath("a", {
+      "application/json-patch+json": schema("array"),
+      "application/merge-patch+json": schema("integer"),
+    }),
+    "/v2/b": toPath("b", { "text/csv": schema("string"), "multipart/form-data": schema("boolean") }),
+  };
+  const document = { openapi: "3.1.0", info: { title: "Media", version: "1" }, paths };
+  const types = generateTypes(toSource(JSON.stringify(document)));
+  expect([...types.matchAll(/ body: (.+);/g)].map(([, type]) => type)).toEqual(["number", "boolean"]);
+});
+
 it("the type of a body whose reference leads nowhere is undefined, once [interfaces 18]", () => {
   const text = `openapi: 3.1.0
 info: { title: T, version: "1" }

@@ -70,7 +70,7 @@ function isFile(node: unknown, schemas: Schemas): boolean {
 }
 
 /** The media type that is read: JSON, but not a JSON patch; else a JSON patch, else a form, else the first. */
-export function chooseMedia(media: readonly Media[]): Media | undefined {
+export function chooseMedia<M extends Pick<Media, "type">>(media: readonly M[]): M | undefined {
   return (
     media.find(({ type }) => mayBeJson(type) && !type.startsWith(JSON_PATCH)) ??
     media.find(({ type }) => mayBeJson(type)) ??

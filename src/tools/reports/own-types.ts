@@ -1,3 +1,4 @@
+import { chooseMedia } from "../../documents/openapi/declare-operation.ts";
 import { mayBeJson } from "../../documents/openapi/list-operations.ts";
 import { References, splitReference } from "../../documents/openapi/references.ts";
 import type { Api } from "../../engine/contract/api.ts";
@@ -100,23 +101,26 @@ function listDescribedTypeParts(
     });
     return selected.length === 0 ? "undefined" : writeBlock(fields);
   };
-  const toBodyType = (node: JsonObject, scope: TypeScope, { all }: { all: boolean }) => {
-    const media = Object.entries((node["content"] ?? {}) as Record<string, JsonObject>);
-    const json = media.filter(([type]) => mayBeJson(type.toLowerCase()));
-    const preferred = json.length > 0 ? json : media;
-    const types = (all ? preferred : preferred.slice(0, 1)).map(([type, { schema }]) => {
-      if (json.length > 0 || /^(multipart\/|application\/x-www-form)/i.test(type))
-        return schema === undefined ? "unknown" : toType(schema as JsonSchema, scope);
-      return /^text\//i.test(type) ? "string" : "Blob";
+  const listMedia = (node: JsonObject) =>
+    Object.entries((node["content"] ?? {}) as Record<string, JsonObject>).map(([type, { schema }]) => ({
+      type: type.toLowerCase(),
+      schema: schema as JsonSchema | undefined,
+    }));
+  const toBodyType = (media: ReturnType<typeof listMedia>, scope: TypeScope) => {
+    const json = media.filter(({ type }) => mayBeJson(type));
+    const types = (json.length > 0 ? json : media).map(({ type, schema }) => {
+      if (json.length > 0 || /^(multipart\/|application\/x-www-form)/.test(type))
+        return schema === undefined ? "unknown" : toType(schema, scope);
+      return type.startsWith("text/") ? "string" : "Blob";
     });
     return types.length === 0 ? "undefined" : [...new Set(types)].join(" | ");
   };
   const body = requestBody === undefined ? {} : follow(requestBody);
-  const bodyType = toBodyType(body, requestScope, { all: false });
+  const bodyType = toBodyType([chooseMedia(listMedia(body)) ?? []].flat(), requestScope);
   const statuses = Object.entries(responses);
   const successes = statuses.filter(([status]) => /^2/.test(status));
   const answers = successes.length > 0 ? successes : statuses.filter(([status]) => status === "default");
-  const types = answers.map(([, one]) => toBodyType(follow(one), answerScope, { all: true }));
+  const types = answers.map(([, one]) => toBodyType(listMedia(follow(one)), answerScope));
   return [
     toField("params", toParametersType("path")),
     toField("query", toParametersType("query")),
