@@ -97,8 +97,8 @@ export function createStatusLine(isLive: boolean): (text: string) => void {
 const END_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Calls back at each signal that ends the process. Returns a function that removes the listener. */
-export function onEndSignal(listener: () => void, method: "on" | "once" = "on"): () => void {
-  for (const signal of END_SIGNALS) process[method](signal, listener);
+export function onEndSignal(listener: () => void): () => void {
+  for (const signal of END_SIGNALS) process.on(signal, listener);
   return () => {
     for (const signal of END_SIGNALS) process.off(signal, listener);
   };
@@ -118,20 +118,20 @@ export function onTermination(end: () => void): () => void {
 
 /** Runs work with a signal that aborts when the process is to end, and waits for the work. */
 export function runWithCleanup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return runWithSignal("on", work);
+  return runWithSignal(onEndSignal, work);
 }
 
 /** Like `runWithCleanup`, but a second signal ends the process at once, without waiting for the work. */
 export function runInterruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return runWithSignal("once", work);
+  return runWithSignal(onTermination, work);
 }
 
 async function runWithSignal<T>(
-  method: "on" | "once",
+  listen: typeof onEndSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  const remove = onEndSignal(() => stop.abort(), method);
+  const remove = listen(() => stop.abort());
   try {
     return await work(stop.signal);
   } finally {

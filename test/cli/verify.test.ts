@@ -151,4 +151,30 @@ describe("verify on the command line", () => {
       slow.seen.some(({ method, path }) => method === "DELETE" && path.startsWith("/webhooks/wh_0z")),
     ).toBe(true);
   });
+
+  it("ends at once at a second signal, also if the first was another [interfaces 2]", async () => {
+    let onUndo = () => {};
+    const undone = new Promise<void>((resolve) => {
+      onUndo = resolve;
+    });
+    let onListed = () => {};
+    const asked = new Promise<void>((resolve) => {
+      onListed = resolve;
+    });
+    let created = false;
+    const silent = await startProxy(api.url, ({ method, path }, answer) => {
+      if (!path.startsWith("/webhooks")) return answer;
+      if (method === "DELETE") onUndo();
+      else if (created) onListed();
+      created ||= method === "POST" && answer.status === 201;
+      return created && method !== "POST" ? new Promise<never>(() => {}) : answer;
+    });
+    open.push(silent);
+    const running = startCommand(["verify", "--target", silent.url, "--key", KEYS.ben, "--write", "--json"]);
+    await asked;
+    running.child.kill("SIGINT");
+    await undone;
+    running.child.kill("SIGTERM");
+    expect((await running.finished).signal).toBe("SIGTERM");
+  });
 });
