@@ -613,6 +613,26 @@ operations:
   });
 });
 
+it.each(["list: notes", "answer: []"])(
+  "requires the role in the caller's organization if the path names one by a number: %s [interfaces 18]",
+  async (binding) => {
+    const list = '{ type: array, items: { $ref: "#/components/schemas/Note" } }';
+    const more = "components: { schemas: { Note: { type: object, properties: { id: { type: string } } } } }";
+    const parameters = "[{ name: org_id, in: path, required: true, schema: { type: integer } }]";
+    const { send } = serve(
+      makeDocument(
+        get("/v1/orgs/{org_id}/notes", list, `security: [{ key: [] }], parameters: ${parameters},`),
+        { more },
+      ),
+      `openapi: ./openapi.yaml\ncollections: { notes: { schema: '#/components/schemas/Note' } }\noperations: { get: { ${binding}, access: admin } }\n`,
+    );
+    expect((await send("GET", "/v1/orgs/5/notes", { user: "usr_ada" })).status).toBe(200);
+    expect((await send("GET", "/v1/orgs/5/notes", { user: "usr_dan" })).body.error?.code).toBe(
+      "INSUFFICIENT_PERMISSIONS",
+    );
+  },
+);
+
 it.each(["organization_id", "org_id"])(
   "a fixed answer is refused to callers from outside the organization that its path names: %s [interfaces 18]",
   async (parameter) => {

@@ -45,8 +45,9 @@ export function bindOperation(
     return {
       ...declaration,
       access(call: Call) {
-        const { organization_id, org_id } = call.params as { organization_id?: string; org_id?: string };
-        requireRole(call, access, organization_id ?? org_id ?? call.principal?.organization_id);
+        const { organization_id, org_id } = call.params as Record<string, unknown>;
+        const named = organization_id ?? org_id;
+        requireRole(call, access, typeof named === "string" ? named : call.principal?.organization_id);
       },
       handle(call: Call) {
         const value = fill(binding.answer, toValues(call));

@@ -52,7 +52,7 @@ export class BoundAccess {
       this.parts.action === "list" || this.parts.action === "create"
         ? undefined
         : this.findRecord(call, conditions);
-    if (organization === undefined && (access === "member" || access === "admin")) {
+    if (typeof organization !== "string" && (access === "member" || access === "admin")) {
       const organizationOfRecord =
         (record as JsonObject | undefined)?.["organization_id"] ??
         this.findOrganization(call, record ?? conditions);
