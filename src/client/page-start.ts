@@ -8,7 +8,7 @@ export interface PageStart extends Pick<SandboxOptions, "fixture" | "seed" | "cl
   scenarios?: readonly ScenarioName[];
   /**
    * Stores the world in the browser under this name: it is there after a reload, and tabs that give the same name share
-   * it. The other options apply only when it begins.
+   * it. Fixture, seed, clock, settings and scenarios apply only when it begins.
    */
   persist?: string;
   /**

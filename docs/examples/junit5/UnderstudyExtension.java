@@ -77,7 +77,7 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
       this.url = text(state, state.contains("\"origin\":null") ? "base_url" : "origin");
     }
 
-    /** An API key of the user that is neither revoked nor expired. */
+    /** The user's first API key that is not revoked. */
     public String key(String user) {
       String keys = control("GET", "/state/api_keys?revoked=false&user_id=" + user, null);
       return text(keys, "key");
