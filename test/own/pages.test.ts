@@ -550,3 +550,48 @@ components:
     expect(seen).toEqual(expected);
   });
 });
+
+describe("a filter by bounds [interfaces 18]", () => {
+  const bounds = (type: string) =>
+    `{ type: object, properties: { gt: ${type}, gte: ${type}, lt: ${type}, lte: ${type} } }`;
+  const date = "{ type: string, format: date-time }";
+  const either = `anyOf: [${bounds(N)}, ${N}]`;
+
+  it.each([
+    [date, bounds(date), "created[gte]=2026-01-02T01:00:00%2B01:00", [4, 3, 2]],
+    [N, `{ ${either} }`, "created[gt]=1&created[lt]=3", [2]],
+    [N, `{ ${either} }`, "created[lte]=2", [2, 1]],
+    [N, `{ ${either} }`, "created=2", [2]],
+  ])("of %s, described as %s, is met by the records within: %s", async (type, schema, search, expected) => {
+    await served.understudy.close();
+    const trip = 'content: { application/json: { schema: { $ref: "#/components/schemas/Trip" } } }';
+    served = serveDocument(`openapi: 3.0.3
+info: { title: t, version: "1" }
+x-understudy:
+  collections: { trips: { schema: "#/components/schemas/Trip" } }
+paths:
+  /trips:
+    get:
+      operationId: list
+      parameters: [{ name: created, in: query, style: deepObject, schema: ${schema} }]
+      responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Trip" } } } } } }
+      x-understudy: { list: trips }
+    post:
+      operationId: create
+      requestBody: { required: true, ${trip} }
+      responses: { "201": { description: d, ${trip} } }
+      x-understudy: { create: trips }
+components:
+  schemas:
+    Trip: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, created: ${type} } }
+`);
+    for (const day of [1, 2, 3])
+      await served.send("POST", "/trips", {
+        body: { created: type === N ? day : `2026-01-0${day}T00:00:00Z` },
+      });
+    // Without a number, but created now.
+    await served.send("POST", "/trips", { body: {} });
+    const found = await get(`/trips?${search}`);
+    expect(found.map(({ id }: { id: number }) => id)).toEqual(expected);
+  });
+});

@@ -11,8 +11,8 @@ import { PublicCollection } from "../../engine/contract/public-collection.ts";
 import type { Reference } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { Resource, StateActor } from "../../engine/contract/resource.ts";
-import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
-import { getOwn } from "../../engine/maps.ts";
+import { isJsonObject, type JsonObject, type JsonSchema } from "../../engine/contract/schema.ts";
+import { getOwn, mapValues } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Random } from "../../engine/state/random.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
@@ -317,5 +317,6 @@ export class BoundCollection extends PublicCollection {
 
 function toInstants(expected: unknown, world: WorldReader): unknown {
   if (Array.isArray(expected)) return expected.map((one) => toInstants(one, world));
+  if (isJsonObject(expected)) return mapValues(expected, (one) => toInstants(one, world));
   return typeof expected === "string" ? world.toInstant(Date.parse(expected)) : expected;
 }

@@ -2,6 +2,7 @@ import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../engine/bytes
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { parseNumber } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { getOwn } from "../../engine/maps.ts";
 import { compareFields } from "../../engine/own/own-records.ts";
 import { type Order, View } from "../../engine/state/view.ts";
 import { PAGE_NAME, type PageFacts, type PageNames, splitName } from "./page-names.ts";
@@ -195,14 +196,26 @@ function readSorting(sort: string, getField: RecordOrder["getValue"]) {
 /** The parts of an object by which a request names it. */
 export const KEYS_OF_OBJECTS = ["id", "value", "name", "slug", "key", "code"];
 
-/** Whether a field's value, or an item of it, is the expected one or one of several; an empty list matches all. */
+/** Whether a value is within a bound such as `gte`. */
+function isWithin(value: unknown, name: string, bound: unknown): boolean {
+  const difference = compareFields(value, bound);
+  if (difference === 0) return /^[gl]te$/.test(name);
+  return value != null && (difference > 0 ? /^gte?$/ : /^lte?$/).test(name);
+}
+
+/**
+ * Whether a field's value, or an item of it, is the expected one, one of several, or within bounds such as `gte`; an empty
+ * list matches all.
+ */
 export function matches(value: unknown, expected: unknown): boolean {
   if (Array.isArray(expected)) return expected.length === 0 || expected.some((one) => matches(value, one));
   if (Array.isArray(value)) return value.some((one) => matches(one, expected));
   if (value === expected) return true;
-  if (isJsonObject(value) && !isJsonObject(expected))
+  if (isJsonObject(expected))
+    return Object.entries(expected).every(([name, one]) =>
+      isJsonObject(value) ? matches(getOwn(value, name), one) : isWithin(value, name, one),
+    );
+  if (isJsonObject(value))
     return KEYS_OF_OBJECTS.some((key) => value[key] != null && matches(value[key], expected));
-  return (
-    !isJsonObject(value) && !isJsonObject(expected) && String(value ?? null) === String(expected ?? null)
-  );
+  return String(value ?? null) === String(expected ?? null);
 }

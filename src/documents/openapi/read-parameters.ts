@@ -243,7 +243,7 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
     const positions = Object.keys(value);
     if (types.has("array") && positions.every((key) => /^\d*$/.test(key)))
       return coerce(Object.values(value).flat(), schema, schemas, depth);
-    const properties = schemas.listProperties(schema);
+    const properties = schemas.listPossibleFields(schema);
     const { additionalProperties } = schemas.mergeKeywords(schema);
     return mapValues(value, (one, key) =>
       coerce(one, properties.get(key) ?? additionalProperties, schemas, depth + 1),
