@@ -198,10 +198,7 @@ export interface FaultInjector {
   /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces.md 4). */
   reset(): void;
   toState(): FaultState;
-  /**
-   * Returns the scenarios that cannot be active again; all others are active as before.
-   * @param shift_ms moves the ends of leases, for a world with another time
-   */
+  /** Returns the scenarios that cannot be active again. @param shift_ms moves the ends of leases, for a world of another time */
   restoreState(state: FaultState, shift_ms?: number): readonly UnusableScenario[];
   close(): void;
 }
