@@ -21,7 +21,6 @@ export function decideDelivery(
       decision: `fault:${armed.key}`,
       hold: fault?.hold ?? (hold && { rule: armed.key, ...hold, read: readDeliveryRelease }),
       ...toReceiverBehaviour(effect, { ...decision, delay_ms: fault?.delay_ms || decision.delay_ms }),
-      reasons: [...(fault?.reasons ?? []), `${armed.key} triggered: ${decision.why}`],
     };
     if (fault.answer !== undefined || wire !== undefined) break;
   }

@@ -132,7 +132,6 @@ export interface DeliveryFault {
   hold?: Hold<Pick<DeliveryFault, "delay_ms" | "answer">> | undefined;
   /** The status in place of the receiver's, 0 for none; undefined: the receiver is called. */
   answer: { response_code: number; error?: string } | undefined;
-  reasons: readonly string[];
 }
 
 /** Plain JSON: the active rules and their progress, for forks and stores. */

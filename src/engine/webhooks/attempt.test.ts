@@ -39,7 +39,7 @@ async function runAttempt(answer: OutboundResult, fault?: Partial<DeliveryFault>
     settings: { service_name: "Acme", webhook_timeout_seconds: 2 },
     findFault(facts: DeliveryFacts) {
       asked.push(facts);
-      return fault && { decision: "fault:inline/f", delay_ms: 0, answer: undefined, reasons: [], ...fault };
+      return fault && { decision: "fault:inline/f", delay_ms: 0, answer: undefined, ...fault };
     },
   };
   return { sent, asked, ...(await sendAttempt(parts, { queued, plan, at: 0 }, signal)) };

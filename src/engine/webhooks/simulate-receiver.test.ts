@@ -6,7 +6,6 @@ const makeFault = (fields: Partial<DeliveryFault>): DeliveryFault => ({
   decision: "fault:inline/test",
   delay_ms: 0,
   answer: undefined,
-  reasons: [],
   ...fields,
 });
 const never = new AbortController().signal;
