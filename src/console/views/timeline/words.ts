@@ -81,7 +81,7 @@ const STEP_EXPLANATIONS: Record<string, string> = {
   spending: "The spending limit of the organization or API key was reached.",
   rule: "The request breaks a business rule of the operation.",
   store: "The change could not be saved, so it was undone.",
-  limit: "The sandbox would have exceeded its size limits.",
+  limit: "The sandbox has reached a limit of its size, or of requests that wait.",
   upstream: "No operation matches this path, so the request was forwarded to the upstream server.",
   internal: "Understudy failed. This is a bug in Understudy.",
 };
