@@ -121,12 +121,8 @@ async function describeOperation(target: ToolTarget, { operation, ...args }: Arg
   const match = operations.find(({ described }) => described.operationId === operation);
   if (match === undefined)
     throw new Error(`there is no operation ${JSON.stringify(operation)}; there are ${ids.join(", ")}`);
-  return {
-    method: match.method,
-    path: match.path,
-    ...match.described,
-    components: collectComponents(match.described, document),
-  };
+  const { described, ...place } = match;
+  return { ...place, ...described, components: collectComponents(described, document) };
 }
 
 /** The components that a part of the document leads to, by their paths. */

@@ -133,8 +133,8 @@ export class SecretPlaceholders {
   redactHeader(name: string, value: string): string {
     if (!SECRET_HEADER.test(name)) return this.redact(value);
     const replaced = this.replaceKnown(value);
-    const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(replaced)!;
-    return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? replaced : scheme + maskUnknownCredential(rest);
+    const [, kept = "", rest = ""] = /^((?:(?:Bearer|Basic|Digest) +)?(?:ak_)?)(.*)$/is.exec(replaced)!;
+    return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? replaced : kept + maskUnknown(rest);
   }
 }
 
@@ -198,8 +198,4 @@ export function inventSecret(name: string, length: number): string {
 
 function maskUnknown(secret: string): string {
   return `${OPEN}unknown:${secret.length}${CLOSE}`;
-}
-
-function maskUnknownCredential(text: string): string {
-  return text.startsWith("ak_") ? `ak_${maskUnknown(text.slice(3))}` : maskUnknown(text);
 }
