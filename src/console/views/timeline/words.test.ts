@@ -69,7 +69,8 @@ describe("toShortTitle", () => {
       "The first attempt to deliver user.created to wh_1 was answered 500.",
       "500: user.created, first attempt",
     ],
-    ["A retry to deliver user.created to wh_1 got no answer.", "no response: user.created, retry"],
+    ["A retry of user.created to wh_1 got no answer.", "no response: user.created, retry"],
+    ["A redelivery of user.created to wh_1 was answered 200.", "200: user.created, redelivery"],
     ["Advanced the clock by 1h.", "Advanced the clock by 1h."],
   ])("starts a delivery attempt with its result: %s", (title, short) => {
     expect(toShortTitle(title)).toBe(short);

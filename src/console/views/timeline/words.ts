@@ -34,7 +34,8 @@ export function describeNode({ request, entry, target }: Node): string {
   return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
 }
 
-const ATTEMPT = /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to \S+ (?:\w+ ){0,2}(\d{3})?\b/;
+const ATTEMPT =
+  /^(?:The|A) (first attempt|retry|redelivery) (?:to deliver|of) (\S+) to \S+ (?:\w+ ){0,2}(\d{3})?\b/;
 
 /** The title for a row. That of a delivery attempt begins with its result and omits the webhook. */
 export function toShortTitle(title: string): string {
