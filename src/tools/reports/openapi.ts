@@ -112,8 +112,12 @@ function toErrorResponse(operation: AnyOperation, status: number, codes: ErrorCo
     ...new Set(codes.map((code) => getEnvelope({ code, status }, ownEnvelope, "operation"))),
   ];
   const schemas = envelopes.map((envelope) => toErrorSchema(operation, envelope, codes));
+  const describeCode = (code: ErrorCode) => {
+    const sent = ownEnvelope === "B" ? toCodeInB(code, operation.spellings) : code;
+    return `\`${code}\`: ${CATALOGUE[code].message}${sent === code ? "" : ` Sent as ${sent}.`}`;
+  };
   return {
-    description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].message}`).join(" "),
+    description: codes.map(describeCode).join(" "),
     "x-error-codes": codes,
     headers: {
       ...toHeaderRefs(STANDARD_HEADERS),

@@ -33,6 +33,14 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("shows how an operation spells the code of an error [4.7]", async () => {
+    const { page } = await open("?operation=threads.delete");
+    const errors = page.getByRole("region", { name: "Documented errors" });
+    await see(errors.getByRole("row", { name: /RESOURCE_NOT_FOUND/ })).toContainText(
+      "Sent as thread_not_found.",
+    );
+  });
+
   it("calls an operation as the selected user [interfaces 2]", async () => {
     const { page } = await open("?operation=threads.delete&as=apikey_eve");
     await page.getByRole("textbox", { name: "thread_id" }).fill("thread_welcome");

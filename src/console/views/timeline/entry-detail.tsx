@@ -142,17 +142,7 @@ export function Changes({ entry }: { entry: HistoryEntry }) {
 function ArmedRule({ id }: { id: string }) {
   const { data } = useSandboxQuery(["faults"], (calls) => calls.rules());
   const rule = data?.items.find((one) => one.id === id);
-  if (rule === undefined) return null;
-  return (
-    <Section title="Rule">
-      <p>
-        {describeRule(rule)}.{" "}
-        <ViewLink view="faults" query={{ edit: id }}>
-          Edit
-        </ViewLink>
-      </p>
-    </Section>
-  );
+  return rule && <Section title="Rule">{describeRule(rule)}.</Section>;
 }
 
 function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: readonly Node[] }) {
