@@ -63,6 +63,17 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
   });
 
+  it("still proposes the other user's values in a form with files after one field was typed [interfaces 2]", async () => {
+    const { page } = await open("?operation=images.uncrop&as=apikey_ada");
+    const organization = page.getByRole("textbox", { name: "organization_id", exact: true });
+    await see(organization).toHaveValue("org_acme");
+    const prompt = page.getByRole("textbox", { name: "prompt", exact: true });
+    await prompt.fill("more sky");
+    await choose(page, "Call as", /^Eve/);
+    await see(organization).toHaveValue("org_globex");
+    await see(prompt).toHaveValue("more sky");
+  });
+
   it("disables the fields until their values have arrived, so that none overwrites the user's input [interfaces 2]", async () => {
     const { page } = await open("");
     let release = () => {};

@@ -144,7 +144,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
               schema={content.schema}
               components={components}
               parts={parts}
-              onChange={setParts}
+              onChange={(part) => setParts({ ...typedParts, ...part })}
             />
           )}
           {content && !isMultipart && !isForm && (
@@ -232,7 +232,7 @@ function MultipartFields(props: {
   schema: JsonSchema;
   components: SchemaComponents;
   parts: Parts;
-  onChange: (parts: Parts) => void;
+  onChange: (part: Parts) => void;
 }) {
   const { schema, components, parts, onChange } = props;
   const { properties = {}, required = [] } = resolveSchema(schema, components);
@@ -244,7 +244,7 @@ function MultipartFields(props: {
           type="file"
           onChange={(event) => {
             const file = event.target.files?.[0];
-            if (file) onChange({ ...parts, [name]: file });
+            if (file) onChange({ [name]: file });
           }}
         />
         {parts[name] instanceof File && (
@@ -257,7 +257,7 @@ function MultipartFields(props: {
         label={name}
         name={name}
         value={typeof parts[name] === "string" ? parts[name] : ""}
-        onChange={(value) => onChange({ ...parts, [name]: value })}
+        onChange={(value) => onChange({ [name]: value })}
         hint={required.includes(name) ? "required" : undefined}
       />
     ),
