@@ -280,6 +280,18 @@ describe("a request is validated by the document", () => {
       201,
     ],
     [
+      "nullable beside a type and oneOf",
+      "{ type: object, properties: { a: { type: object, nullable: true, oneOf: [{ required: [x] }, { required: [y] }] } } }",
+      { a: null },
+      201,
+    ],
+    [
+      "nullable beside a type and anyOf",
+      "{ type: object, properties: { a: { type: object, nullable: true, anyOf: [{ type: object }] } } }",
+      { a: null },
+      201,
+    ],
+    [
       "the bound itself, if it is exclusive",
       "{ type: object, properties: { a: { type: integer, minimum: 1, exclusiveMinimum: true } } }",
       { a: 1 },

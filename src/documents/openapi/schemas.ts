@@ -250,7 +250,7 @@ function compileOnFirstUse(ajv: Ajv2020, name: string, listProperties: () => Ite
 /** Applies `nullable` of OpenAPI 3.0. */
 export function allowNull(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema;
-  if (type === undefined || schema["allOf"] !== undefined || schema["const"] !== undefined)
+  if (type === undefined || ["allOf", "anyOf", "oneOf", "const"].some((key) => schema[key] !== undefined))
     return { anyOf: [schema, { type: "null" }] };
   const types = [...new Set([type, "null"].flat())];
   return { ...schema, type: types, ...(Array.isArray(values) && { enum: [...new Set([...values, null])] }) };
