@@ -109,6 +109,9 @@ describe("the address policy", () => {
       kind: "forbidden_address",
       message: "not called: 100.64.0.1 is a carrier grade nat address",
     });
+    expect((await post(shared, "[fd00::1]", 80)).error?.message).toContain("is a unique local address");
+    expect((await post(shared, "[::]", 80)).error?.message).toContain("is an unspecified address");
+    expect((await post(shared, "[::ffff:0:1.1.1.1]", 80)).error?.message).toContain("is an rfc6145 address");
   });
 
   it("uses the allowed addresses of a name, in any position [interfaces 7]", async () => {

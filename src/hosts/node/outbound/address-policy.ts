@@ -107,5 +107,5 @@ function findIPv4Refusal(address: ipaddr.IPv4): string | null {
 /** `carrierGradeNat` -> `a carrier grade nat address`. */
 function describeRange(range: string): string {
   const words = range.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return `${/^[aeiou]/.test(words) ? "an" : "a"} ${words} address`;
+  return `${/^(?!uni)[aeiou]|^rfc/.test(words) ? "an" : "a"} ${words} address`;
 }
