@@ -210,8 +210,8 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   /**
-   * Applies an edited file to the sandboxes that use it, or a scenario that it hides. While it is gone, another file with a
-   * scenario of its name takes its place.
+   * Applies an edited or new file to the sandboxes in which a scenario of its name is active. While it is gone, another
+   * file with a scenario of that name takes its place.
    */
   refresh(file: string): AffectedDocuments<Scenario> {
     const { files } = this;

@@ -37,7 +37,7 @@ interface Progress {
   begun: { at: number; requests: number }[];
   /** When the last stage ended. */
   ended: number | undefined;
-  /** When the current stage ends. */
+  /** When the current stage ends; `Leases` sets it. */
   due: number | undefined;
 }
 

@@ -85,13 +85,13 @@ function openWire(
  * Status line and headers as `sendCompleteAnswer` would have written them; the connection ends with this answer.
  * @param length of the body; undefined if there is none, as for HEAD or 204, which then gets no Content-Length
  */
-function renderHead({ status, headers, forwarded }: CompleteAnswer, length: number | undefined): Buffer {
+function renderHead({ status, headers }: CompleteAnswer, length: number | undefined): Buffer {
   const notSent = length === undefined ? /^trailer$/i : /^(content-length|trailer)$/i;
   // Names and values alternate in `headers`.
   const allHeaders = headers.filter((_, index) => !notSent.test(headers[index - (index % 2)]!));
   if (length !== undefined) allHeaders.push("Content-Length", String(length));
   allHeaders.push("Date", new Date().toUTCString(), "Connection", "close");
-  const statusLine = `HTTP/1.1 ${status} ${forwarded?.reason ?? STATUS_CODES[status] ?? "Unknown"}`;
+  const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}`;
   const lines = allHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
   return Buffer.from(`${statusLine}\r\n${lines}\r\n`, "latin1");
 }
