@@ -77,7 +77,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     id: "server.fleet",
     section: "interfaces 15",
     route: "GET /_control/fleet",
-    summary: "Show a fleet's nodes, the servers that share one Redis, and which owns each sandbox",
+    summary: "Show the servers that share one Redis, and which owns each sandbox",
     query: ClosedObject({
       limit: Type.Integer({
         minimum: 0,
