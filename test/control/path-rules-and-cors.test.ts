@@ -50,6 +50,8 @@ describe("a rule on a path outside the contract", () => {
     // Another method of an existing path.
     await arm(name, { match: { path: "/v1/models", method: "DELETE" }, effect: { status: 204 } });
     expect((await call("DELETE", "/v1/models")).status).toBe(204);
+    await arm(name, { match: { path: "/v1/models", method: "PUT" }, effect: { status: 503 } });
+    expect((await call("PUT", "/v1/models")).status).toBe(503);
     expect((await call("GET", "/v1/models")).body.models.length).toBeGreaterThan(0);
   });
 

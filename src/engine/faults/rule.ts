@@ -239,8 +239,10 @@ export function findServedKind({ match = {}, effect = {}, sequence, phase }: Rul
 function matchesUndeclaredPaths(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
   const kind = findServedKind(rule);
   if (kind === undefined) return false;
-  const path = rule.match!.path!;
-  return kind === "content" || isGlob(path) || listMatchingOperations({ path }, operations).length === 0;
+  const { path, method } = rule.match!;
+  return (
+    kind === "content" || isGlob(path!) || listMatchingOperations({ path, method }, operations).length === 0
+  );
 }
 
 /** A rule that serves a path of its own refuses callers as an operation does, unless it is `public`. */
