@@ -1,6 +1,5 @@
 import { toPrintable, toPrintableJson, toPrintableLines } from "../engine/contract/text.ts";
 
-/** Prints a command's result: JSON for machines, text for people. */
 export function print(json: boolean, value: unknown, text: string): void {
   if (json) printJson(value);
   else if (text !== "") printLines(text);
@@ -25,7 +24,6 @@ export function printJsonLine(value: unknown): void {
   printLines(toPrintableJson(value));
 }
 
-/** Writes a message to standard error, with the command's name. */
 export function printError(text: string): void {
   process.stderr.write(`understudy: ${toPrintableLines(text)}\n`);
 }
@@ -117,18 +115,9 @@ export function onTermination(end: () => void): () => void {
 }
 
 /** Runs work with a signal that aborts when the process is to end, and waits for the work. */
-export function runWithCleanup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return runWithSignal(onEndSignal, work);
-}
-
-/** Like `runWithCleanup`, but a second signal ends the process at once, without waiting for the work. */
-export function runInterruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return runWithSignal(onTermination, work);
-}
-
-async function runWithSignal<T>(
-  listen: typeof onEndSignal,
+export async function runWithCleanup<T>(
   work: (signal: AbortSignal) => Promise<T>,
+  listen = onEndSignal,
 ): Promise<T> {
   const stop = new AbortController();
   const remove = listen(() => stop.abort());
@@ -137,4 +126,9 @@ async function runWithSignal<T>(
   } finally {
     remove();
   }
+}
+
+/** Like `runWithCleanup`, but a second signal ends the process at once, without waiting for the work. */
+export function runInterruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return runWithCleanup(work, onTermination);
 }
