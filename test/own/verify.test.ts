@@ -266,6 +266,17 @@ describe("verify of own operations on a running service", () => {
     expect((await run(await readContract(TRACKER), between.url)).failed).toEqual(["listProjects/pages"]);
   });
 
+  it("asks for no page of one item where the limit is one of other numbers [interfaces 18]", async () => {
+    const { url } = await startTracker();
+    const text = readExample("issue-tracker/openapi.yaml").replace(
+      /(Limit:[\s\S]*?schema: )\{[^}]*\}/,
+      "$1{ type: integer, enum: [10, 25], default: 25 }",
+    );
+    expect(text).toContain("enum: [10, 25]");
+    const { report } = await run(await readContract(write("sizes.yaml", text)), url);
+    expect(report.checks.filter(({ id }) => id === "listProjects/pages")).toEqual([]);
+  });
+
   it("sends no position as a date by which a list is filtered [interfaces 18]", async () => {
     const { url } = await startTracker();
     const from = "{ name: from, in: query, schema: { type: string, format: date } }";

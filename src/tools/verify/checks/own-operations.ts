@@ -1,6 +1,6 @@
 import { isFilter, PAGE_PARAMETERS } from "../../../documents/openapi/page-names.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
-import { isJsonObject } from "../../../engine/contract/schema.ts";
+import { isJsonObject, type JsonObject } from "../../../engine/contract/schema.ts";
 import type { Check, Context } from "../check.ts";
 import { checkAnyRefusal, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
@@ -37,12 +37,14 @@ function findPageParameters(operation: AnyOperation): Partial<Record<string, str
   const entries = PAGE_PARAMETERS.map(([key, pattern]) => [
     key,
     parameters.find(
-      ({ name, schema }) =>
-        pattern.test(name) && !isFilter(schema) && !(key === "limit" && Number(schema["minimum"]) > 1),
+      ({ name, schema }) => pattern.test(name) && !isFilter(schema) && (key !== "limit" || mayBeOne(schema)),
     )?.name,
   ]);
   return Object.fromEntries(entries);
 }
+
+const mayBeOne = ({ minimum, enum: values = [1] }: JsonObject) =>
+  !(Number(minimum) > 1) && (values as unknown[]).some((one) => Number(one) === 1);
 
 async function checkPages(context: Context, operation: AnyOperation): Promise<void> {
   const first = context.requireSuccess(operation.id);
