@@ -107,6 +107,13 @@ describe("the document of --persist FILE.json", () => {
     expect((await file.read())?.get("a")?.get("records/notes")?.size).toBe(40);
   });
 
+  it("leaves a document in place that the system does not let it read [interfaces 2]", async () => {
+    // Stands for a file without permission, which root could read.
+    mkdirSync(path);
+    await expect(file.read()).rejects.toThrow("EISDIR");
+    expect([readdirSync(folder), said]).toEqual([["worlds.json"], []]);
+  });
+
   it("a failed write changes nothing and leaves no draft [interfaces 2]", async () => {
     await file.write(toSections("1"));
     // A folder in the place of the draft, then of the copy.

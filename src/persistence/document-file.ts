@@ -103,12 +103,13 @@ interface Document {
   checksums?: unknown;
 }
 
-/** Users may edit the document, with any encoding. */
+/** Users may edit the document, with any encoding. @throws the system's error, as for a file without permission: it is not damaged */
 function readJson(file: string): Document | Error {
   try {
     const document: unknown = JSON.parse(readUserText(file));
     return typeof document === "object" && document !== null ? document : new Error("it contains no object");
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error;
     return error as Error;
   }
 }
