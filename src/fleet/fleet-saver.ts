@@ -159,6 +159,7 @@ export class FleetSaver {
   async saveAll(): Promise<boolean> {
     clearInterval(this.timer);
     await Promise.all([...this.trackedByName.keys()].map((name) => this.waitForFlush(name)));
+    this.sweep();
     return this.failure === undefined;
   }
 
