@@ -239,6 +239,16 @@ describe.each([
     expect(await expectRefusal({})).toEqual([409, id, expect.stringContaining("no longer held")]);
   });
 
+  it("are released by one of two calls at once; the other is refused [interfaces 20]", async () => {
+    await sandbox.faults.add(MODELS);
+    const asked = listModels();
+    const { id } = await sandbox.held.next();
+    const calls = [200, 201].map((status) => sandbox.held.release(id, { answer: { status } }));
+    const released = await Promise.allSettled(calls);
+    expect((await asked).status).toBe(200);
+    expect(released).toMatchObject([{ status: "fulfilled" }, { reason: { status: 409 } }]);
+  });
+
   it("can be deliveries, which wait, fail as the release says, and are retried only then [interfaces 20]", async () => {
     const receiver = await sandbox.receivers.add({});
     await sandbox.state("webhooks").create({ url: receiver.url, events: ["thread.deleted"] } as never);

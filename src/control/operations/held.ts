@@ -68,7 +68,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
       const exchange = held.find(id);
       if (exchange === undefined) throw notHeld(held, id);
       try {
-        await exchange.release(release);
+        if (!(await exchange.release(release))) throw notHeld(held, id);
       } catch (thrown) {
         throw thrown instanceof DocumentError ? toDocumentProblem(thrown, toReleaseField) : thrown;
       }

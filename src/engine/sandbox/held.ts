@@ -34,15 +34,15 @@ export interface Release<Outcome> {
 
 /** A request or delivery that waits. */
 export interface Held {
-  /** Such as `held_1`; never repeated in a sandbox. */
+  /** Such as `held_1`; not repeated before the server restarts. */
   readonly id: string;
   readonly rule: string;
   readonly phase: "before" | "after";
   /** Milliseconds since 1970, wall clock. */
   readonly ends_at: number;
   readonly message: HeldMessage;
-  /** @throws DocumentError; then the request is still held */
-  release(release: object): Promise<void>;
+  /** False if something else has ended it meanwhile. @throws DocumentError; then the request is still held */
+  release(release: object): Promise<boolean>;
 }
 
 /** The held requests and deliveries of a sandbox, oldest first (interfaces.md 20). */
@@ -56,7 +56,7 @@ export class HeldExchanges {
   revision = 0;
   private lastNumber = 0;
   private readonly onHold: () => void;
-  private readonly heldById = new Map<string, Held & { end(by: "sandbox"): void }>();
+  private readonly heldById = new Map<string, Held & { end(by: "sandbox"): unknown }>();
   private readonly listeners = new ChangeListeners();
 
   /** @param onHold called when a request or delivery begins to wait */
@@ -90,12 +90,13 @@ export class HeldExchanges {
     const wait_ms = this.holdsRequests ? timeout_ms : 0;
     return new Promise((resolve) => {
       const end = (by: Release<Outcome>["by"], outcome?: Outcome) => {
-        if (!this.heldById.delete(id)) return;
+        if (!this.heldById.delete(id)) return false;
         clearTimeout(timer);
         signal.removeEventListener("abort", leave);
         this.notify();
         const reason = `${rule} held it as ${id} until ${describeEnd(by, outcome, timeout_ms)}`;
         resolve({ by, outcome, held_ms: now() - start, reason });
+        return true;
       };
       const leave = () => end("gone");
       const release = async (document: object) => end("call", await read(document));
