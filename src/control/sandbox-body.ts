@@ -74,7 +74,6 @@ export function renderSandbox(sandbox: Sandbox, site: Site): Static<typeof Sandb
   };
 }
 
-/** Records by collection, without internal collections. */
 function countRecords({ tables }: Root): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { collection, size } of tables.all()) {
@@ -100,6 +99,7 @@ export async function createOrDiscard(
 ) {
   const sandbox = await make();
   try {
+    requireRoom(server, "sandboxes", server.sandboxes.size);
     requireRoomForRecords(server, sandbox.world.root);
     if (server.limits !== undefined)
       requireRoom(server, "rules", server.faults.getSandboxFaults(sandbox).rules.allRules.length);
@@ -115,7 +115,6 @@ export async function createOrDiscard(
 /** @throws Problem 409, 503 */
 async function openOrigin(server: ControlServer, sandbox: Sandbox): Promise<void> {
   const { origins } = server.sites;
-  requireRoom(server, "origins", origins.size + 1);
   try {
     await origins.open(sandbox.name);
   } catch (error) {
@@ -124,8 +123,9 @@ async function openOrigin(server: ControlServer, sandbox: Sandbox): Promise<void
       detail: `No port could be opened for ${sandbox.name} (${error.message}), so no sandbox was created. Delete sandboxes that have an origin, or omit \`origin\` and use the base URL.`,
     });
   }
-  // Another call may have deleted the sandbox meanwhile.
+  // Another call may have deleted the sandbox meanwhile, or opened a port too.
   if (server.sandboxes.get(sandbox.name) !== sandbox) origins.close(sandbox.name);
+  requireRoom(server, "origins", origins.size);
 }
 
 /** @throws Problem 422 for a malformed name, 409 for one in use */

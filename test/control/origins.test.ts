@@ -306,7 +306,13 @@ describe("a sandbox's own port [interfaces 16]", () => {
       const second = await post(authorization);
       expect([second.status, second.body.limit]).toEqual([409, "origins"]);
       await shared.call(undefined, "DELETE", `/_control/sandboxes/${name}`, undefined, authorization);
-      expect((await post(authorization)).status).toBe(201);
+      const { listen } = SocketServer.prototype;
+      vi.spyOn(SocketServer.prototype, "listen").mockImplementation(function (this: SocketServer, ...args) {
+        setTimeout(() => listen.apply(this, args as never), 50);
+        return this;
+      });
+      const atOnce = await Promise.all([post(authorization), post(authorization), post(authorization)]);
+      expect(atOnce.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     } finally {
       await shared.close();
     }

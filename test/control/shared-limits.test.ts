@@ -157,6 +157,17 @@ describe("the limit of records per sandbox", () => {
   });
 });
 
+it("the limit of sandboxes counts those that other calls open from files at once [interfaces 7]", async () => {
+  const exported = await fetch(`${api.url}${DEFAULT}/export`, { method: "POST", headers: AUTHORIZATION });
+  const file = Buffer.from(await exported.arrayBuffer()).toString("base64");
+  await api.close();
+  api = await startReference({ shared: { token: "a-token-of-tests", limits: { sandboxes: 2 } } });
+  const open = (name: string) => api.call(undefined, "POST", "/_control/open", { file, name }, AUTHORIZATION);
+  await Promise.all(["one", "two", "three"].map(open));
+  const { body } = await api.call(undefined, "GET", "/_control/sandboxes", undefined, AUTHORIZATION);
+  expect(body.total).toBe(2);
+});
+
 describe("the limit of rules per sandbox", () => {
   it("counts the rules of a new sandbox [interfaces 7]", async () => {
     await api.close();
