@@ -69,7 +69,10 @@ const paths = [
   describeList("/cursors", CURSOR, `next: ${URL}`),
   describeList(
     "/texts",
-    [query("page", 'type: string, default: "1"'), query("limit", 'type: string, default: "2"')],
+    [
+      query("page", 'type: string, default: "1"'),
+      query("limit", 'type: string, enum: ["2", "3", all], default: "2"'),
+    ],
     "next_page: { type: string }",
   ),
   describeList(

@@ -18,8 +18,8 @@ export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = 
   ["page", PAGE_NAME],
 ];
 /** Whether a parameter with such a name filters instead: `from` may be a date, and `size` a word. */
-export const isFilter = ({ format, enum: values = [] }: JsonObject) =>
-  /^date/.test(String(format)) || (values as unknown[]).some((one) => Number.isNaN(Number(one)));
+export const isFilter = ({ format, enum: values }: JsonObject) =>
+  /^date/.test(String(format)) || (Array.isArray(values) && values.every((one) => Number.isNaN(Number(one))));
 const TOTAL_NAME = /^total(_?(count|items|results|size|elements|records|entries|hits|docs))?$/i;
 const COUNT_NAME = /^(count|item_?count|number_?of_?elements)$/i;
 const MORE_NAME = /^(has_?(more|next(_?page)?)|more)$/i;
