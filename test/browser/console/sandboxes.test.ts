@@ -1,7 +1,10 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { choose, expectAccessible } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { createTempFolder } from "../../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -158,6 +161,26 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveURL(/\/s\/stem\//);
     await expect.poll(async () => (await control("GET", "/mistake")).status).toBe(404);
     await see(page.getByRole("alert")).toHaveCount(0);
+  });
+
+  it("undoes a reset of a sandbox whose fixture is a file, and does not offer that file by its path [interfaces 4]", async () => {
+    const file = join(createTempFolder(), "filed.yaml");
+    writeFileSync(file, "extends: reference\n");
+    api.understudy.sandboxes.create({ name: "filed", fixture: file });
+    const department = "/filed/state/departments/dept_ml";
+    expect((await control("DELETE", department)).status).toBe(204);
+    const { page } = await openAt("/s/filed/sandboxes?sandbox=filed");
+    await page.getByRole("button", { name: "Reset …" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: /Fixture/ }).click();
+    const offered = await page.getByRole("option").allInnerTexts();
+    expect(offered.filter((text) => text.includes("filed.yaml"))).toEqual([`Unchanged: ${file}`]);
+    await page.getByRole("option", { name: /^Unchanged/ }).click();
+    await dialog.getByRole("button", { name: "Reset" }).click();
+    await expect.poll(async () => (await control("GET", department)).status).toBe(200);
+    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await see(page.getByText(/Undone: Reset/)).toBeVisible();
+    expect((await control("GET", department)).status).toBe(404);
   });
 
   it("shows forks below the sandbox that they were made from [interfaces 2]", async () => {

@@ -116,8 +116,8 @@ const DEFAULT_CHOICE = "";
 const DOCUMENT_CHOICE = "{}";
 /** The name of a fixture, or a document typed as JSON. */
 const FIXTURE_INPUTS = { fixture: DEFAULT_CHOICE, document: '{\n  "extends": "reference"\n}' };
-/** Fixture name of sandboxes that were created from a document. */
-const INLINE_FIXTURE = "inline";
+/** Whether a call can name the fixture: others come from a document (`inline`) or, by its path, from a file. */
+const isNamed = (fixture: string) => fixture !== "inline" && !/[\\/]|^\.|\.(ya?ml|json)$/i.test(fixture);
 
 type FixtureInputs = typeof FIXTURE_INPUTS;
 
@@ -130,8 +130,7 @@ function FixtureField(props: {
 }) {
   const { choice, field, defaultTitle } = props;
   const { data } = useSandboxes();
-  const names = new Set(["reference", ...(data?.items ?? []).map(({ fixture }) => fixture)]);
-  names.delete(INLINE_FIXTURE);
+  const names = new Set(["reference", ...(data?.items ?? []).map(({ fixture }) => fixture).filter(isNamed)]);
   const isDocument = choice === DOCUMENT_CHOICE;
   return (
     <>
@@ -173,7 +172,7 @@ async function undoReset(
   { sandbox, rules }: { sandbox: SandboxState; rules: readonly FaultRule[] },
 ): Promise<void> {
   const { fixture, seed, scenarios } = sandbox;
-  await calls.reset({ seed, ...(fixture !== INLINE_FIXTURE && { fixture }) } as SandboxOptions);
+  await calls.reset({ seed, ...(isNamed(fixture) && { fixture }) } as SandboxOptions);
   await calls.restoreSnapshot(BEFORE_RESET);
   await calls.activate(scenarios);
   // A newly armed rule becomes the first, so the last one is armed first.
