@@ -53,3 +53,15 @@ it("a call during or after close() is refused with a sentence, instead of waitin
   await expect(understudy.health()).rejects.toThrow(closed);
   await expect(sandbox.held.next()).rejects.toThrow(closed);
 });
+
+it("a stream that a program stops reading has no follower any more, as over a socket [interfaces 8]", async () => {
+  const understudy = await createUnderstudy();
+  const sandbox = await understudy.open("default");
+  const { id, url } = await sandbox.receivers.add({ answers: ["forward"] });
+  const webhook = await sandbox.state("webhooks").create({ url, events: ["user.created"] });
+  for await (const { ready } of sandbox.receivers.follow(id)) if (ready) break;
+  const { deliveries } = await sandbox.events.trigger("user.created", { for: "usr_dan" });
+  const delivery = deliveries.find(({ webhook_id }) => webhook_id === webhook.webhook_id);
+  expect(delivery).toMatchObject({ status: "failed", response_code: 503 });
+  await understudy.close();
+});

@@ -18,8 +18,9 @@ provideTransport((url, call) =>
 export function createProcessTransport(server: Server): Transport {
   const createConnection = () => {
     const [ours, theirs] = duplexPair();
-    // If the server destroys its side, ours would wait for ever.
+    // Destroying one side of a pair does not end the other, which would wait for ever.
     theirs.once("close", () => ours.push(null));
+    ours.once("close", () => theirs.destroy());
     server.emit(toConnectionEvent(server), theirs);
     return ours;
   };
