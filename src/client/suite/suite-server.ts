@@ -38,7 +38,6 @@ export class SuiteServer {
     return new SuiteServer(connect(url), () => understudy.close());
   }
 
-  /** Uses a server that runs elsewhere. */
   static connect(url: string, token: string | undefined): SuiteServer {
     return new SuiteServer(connect(url, { token }));
   }
@@ -63,6 +62,7 @@ export class SuiteServer {
   async open(options: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
     if (this.isActivatedByName(scenario)) {
       const scenarios = [scenario.name as ScenarioName];
+      // `origin`: a port of its own, which a server elsewhere might not open to this machine.
       return this.client.sandbox({ ...options, scenarios, ...(this.isLocal && { origin: true }) });
     }
     const sandbox = await this.client.sandbox(options);

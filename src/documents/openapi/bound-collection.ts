@@ -39,7 +39,7 @@ export class BoundCollection extends PublicCollection {
   readonly fieldSchemas: Readonly<Record<string, JsonSchema>>;
   /** The names of `fieldSchemas`. */
   readonly fieldNames: ReadonlySet<string>;
-  readonly outerFields: ReadonlySet<string>;
+  readonly outerIdFields: ReadonlySet<string>;
   readonly recordRules: RecordRules;
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
@@ -58,7 +58,7 @@ export class BoundCollection extends PublicCollection {
     const names = Object.keys(this.fieldSchemas);
     this.instants = names.filter((field) => isStoredInstant(this.fieldSchemas[field]!));
     this.fieldNames = new Set(names);
-    this.outerFields = spec?.outerFields ?? new Set();
+    this.outerIdFields = spec?.outerIdFields ?? new Set();
     const storedOtherwise = new Set([collection.idField, ...this.instants]);
     this.recordRules = new RecordRules(spec?.schema, { schemas, storedOtherwise });
     const id = spec && schemas.listPossibleFields(spec.schema).get(spec.idField);
@@ -109,13 +109,13 @@ export class BoundCollection extends PublicCollection {
     const publicFields = { ...super.toPublic(record, world) };
     const { idField } = this.collection;
     if (this.hasNumericId) publicFields[idField] = Number(publicFields[idField]);
-    for (const name of this.outerFields) delete publicFields[name];
+    for (const name of this.outerIdFields) delete publicFields[name];
     return publicFields;
   }
 
   override toStored(fields: JsonObject, world: WorldReader): JsonObject {
     const storedFields = super.toStored(fields, world);
-    for (const name of this.outerFields)
+    for (const name of this.outerIdFields)
       if (storedFields[name] !== undefined) storedFields[name] = String(storedFields[name]);
     if (this.spec !== undefined) return storedFields;
     return Object.fromEntries(Object.entries(storedFields).filter(([name]) => this.fieldNames.has(name)));

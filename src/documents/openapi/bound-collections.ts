@@ -66,7 +66,7 @@ export class BoundCollections {
       const createComplete: Factory<object> = (given, context) => {
         const fields: JsonObject = { ...given };
         fields[one.idField] ??= bound.createId({ ...context, getRandom: () => context.random });
-        for (const field of bound.outerFields) {
+        for (const field of bound.outerIdFields) {
           const owner = byName.get(bound.spec!.belongs_to[field] ?? "");
           const first = owner && context.world.all(owner).first();
           if (first !== undefined) fields[field] ??= owner!.getId(first);

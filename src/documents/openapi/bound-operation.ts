@@ -132,7 +132,7 @@ export class BoundOperation {
       throw invalidInput(idField, fields[idField], `${idField} cannot change`);
     delete fields[idField];
     // Ids of outer records are ignored: a record cannot move.
-    for (const name of target.outerFields) delete fields[name];
+    for (const name of target.outerIdFields) delete fields[name];
     Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
     this.requireOwners(call, fields);
     if (action === "replace") this.keepConditions(call, record, fields);

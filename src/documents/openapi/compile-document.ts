@@ -179,9 +179,9 @@ class DocumentCompiler {
       if (this.targets.find(name) === undefined && !this.bindings.collections.has(name)) {
         // No name of a collection begins with a digit.
         if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
-        const outerFields = new Set([...(specs.get(name)?.outerFields ?? []), ...Object.keys(where)]);
-        for (const field of schemas.listPossibleFields(schema).keys()) outerFields.delete(field);
-        specs.set(name, { name, schema, idField, belongs_to: {}, outerFields });
+        const outerIdFields = new Set([...(specs.get(name)?.outerIdFields ?? []), ...Object.keys(where)]);
+        for (const field of schemas.listPossibleFields(schema).keys()) outerIdFields.delete(field);
+        specs.set(name, { name, schema, idField, belongs_to: {}, outerIdFields });
       }
       boundPairs.push(pair);
       for (const [id, value] of unbound) {
@@ -251,11 +251,11 @@ class DocumentCompiler {
   ): string | undefined {
     const { schemas, references } = this.reading;
     const existing = this.targets.find(name);
-    const outerFields = Object.keys(where);
+    const outerIdFields = Object.keys(where);
     if (existing !== undefined) {
       const agrees =
         idField === existing.collection.idField &&
-        outerFields.every((field) => existing.fieldNames.has(field)) &&
+        outerIdFields.every((field) => existing.fieldNames.has(field)) &&
         this.doFieldsAgree(existing, schema);
       return agrees ? undefined : "the built-in API or another document";
     }
@@ -263,7 +263,7 @@ class DocumentCompiler {
     const other = declared === undefined ? inferred : references.find(declared)?.node;
     if (other === undefined) return undefined;
     const hasOuterFields =
-      declared === undefined || outerFields.every((field) => schemas.listPossibleFields(other).has(field));
+      declared === undefined || outerIdFields.every((field) => schemas.listPossibleFields(other).has(field));
     return hasOuterFields && isSameSchema(other, schema, schemas) ? undefined : "the document";
   }
 

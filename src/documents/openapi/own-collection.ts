@@ -34,7 +34,7 @@ export interface CollectionSpec {
   /** Whether the collection's records have files. */
   hasFiles?: boolean;
   /** Fields with parameters of the paths that the described records lack. State calls show them, answers do not. */
-  outerFields?: ReadonlySet<string>;
+  outerIdFields?: ReadonlySet<string>;
 }
 
 /** The index of all records that are not softly deleted. */
@@ -42,12 +42,12 @@ export const ALL_RECORDS = "all";
 
 /** A collection that a document declares. Its schema has no references, so that any reader understands it. */
 export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollection {
-  const { name, idField, belongs_to, soft, hasFiles, outerFields = [] } = spec;
+  const { name, idField, belongs_to, soft, hasFiles, outerIdFields = [] } = spec;
   const properties: Record<string, TSchema> = {};
   for (const [field, schema] of schemas.listPossibleFields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
   properties[idField] = toIdSchema(spec, schemas) as TSchema;
-  for (const field of outerFields) properties[field] = { type: "string" } as TSchema;
+  for (const field of outerIdFields) properties[field] = { type: "string" } as TSchema;
   for (const [field, owner] of Object.entries(belongs_to))
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
   if (soft !== undefined) properties[soft] = NullableInstant();

@@ -11,8 +11,8 @@ export function createRecordPresenter(target: BoundCollection, node: unknown, sc
   const names = [...schemas.listPossibleFields(node).keys()];
   const showsAllFields =
     target.spec !== undefined &&
-    [...target.fieldNames].every((field) => target.outerFields.has(field) || names.includes(field));
-  const shownOuterFields = names.filter((name) => target.outerFields.has(name));
+    [...target.fieldNames].every((field) => target.outerIdFields.has(field) || names.includes(field));
+  const shownOuterIdFields = names.filter((name) => target.outerIdFields.has(name));
   /** Undefined if the record is shown whole. */
   const shownNames = names.length === 0 || showsAllFields ? undefined : new Set(names);
   // Required fields that the collection lacks; its own were completed when the record was created.
@@ -20,7 +20,7 @@ export function createRecordPresenter(target: BoundCollection, node: unknown, sc
   return (record: object, world: WorldReader): JsonObject => {
     const fields = target.toPublic(record, world);
     if (shownNames !== undefined) for (const name in fields) if (!shownNames.has(name)) delete fields[name];
-    for (const name of shownOuterFields) fields[name] = (record as JsonObject)[name];
+    for (const name of shownOuterIdFields) fields[name] = (record as JsonObject)[name];
     if (missing.length === 0) return fields;
     const seed = hash32(target.getId(record));
     return completeObject(fields, node, { schemas, now: world.toIso(world.now), seed });
