@@ -113,7 +113,6 @@ interface Senders {
 export class ControlHttp {
   readonly url: string;
   readonly token: string | undefined;
-  /** Sends requests of the emulated API. */
   readonly fetch: (request: Request) => Promise<Response>;
   private readonly transport: Transport;
 
@@ -195,7 +194,8 @@ export class ControlHttp {
           accept: "application/json",
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           ...(this.token ? { authorization: `Bearer ${this.token}` } : {}),
-          ...(sandbox === undefined ? {} : { "x-sandbox": sandbox }),
+          // Any other name is refused, and may have characters that no header can carry.
+          ...(/^[a-z0-9-]+$/.test(sandbox ?? "") ? { "x-sandbox": sandbox! } : {}),
           ...(after === undefined ? {} : { "last-event-id": String(after) }),
         },
         body: body === undefined ? undefined : JSON.stringify(body),

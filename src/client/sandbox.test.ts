@@ -135,6 +135,14 @@ describe("the library's types match the answers of the control API [interfaces 8
     expect([error.status, error.problem.hint, error.problem.value]).toEqual([404, "default", "defualt"]);
   });
 
+  it.each(["名前", "a\nb"])(
+    "a name that no header can carry is refused as a wrong name: %j [interfaces 8]",
+    async (name) => {
+      const error = await catchRefusal(understudy.sandbox({ name }));
+      expect([error.status, error.problem.field]).toEqual([422, "name"]);
+    },
+  );
+
   it("an answer of another server is reported as not Understudy's [interfaces 8]", async () => {
     const error = await catchRefusal(understudy.http.call("GET", "/v1/models"));
     expect([error.status, error.problem.type]).toEqual([401, "about:blank"]);
