@@ -68,8 +68,16 @@ const MAX_ATTEMPTS = 10_000;
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
 /** Calls that begin a recording or do not change the sandbox's world. */
 const NOT_REPEATED = new Set([
-  ...["clock.stop", "coverage.clear", "held.release", "history.fork", "history.repeat", "journal.clear"],
-  ...["sandboxes.reset", "sandboxes.delete", "sandboxes.fork", "snapshots.upload"],
+  "clock.stop",
+  "coverage.clear",
+  "held.release",
+  "history.fork",
+  "history.repeat",
+  "journal.clear",
+  "sandboxes.reset",
+  "sandboxes.delete",
+  "sandboxes.fork",
+  "snapshots.upload",
 ]);
 
 /**

@@ -116,7 +116,8 @@ function listDescribedTypeParts(
     return types.length === 0 ? "undefined" : [...new Set(types)].join(" | ");
   };
   const body = requestBody === undefined ? {} : follow(requestBody);
-  const bodyType = toBodyType([chooseMedia(listMedia(body)) ?? []].flat(), requestScope);
+  const media = chooseMedia(listMedia(body));
+  const bodyType = toBodyType(media === undefined ? [] : [media], requestScope);
   const statuses = Object.entries(responses);
   const successes = statuses.filter(([status]) => /^2/.test(status));
   const answers = successes.length > 0 ? successes : statuses.filter(([status]) => status === "default");
