@@ -164,7 +164,8 @@ describe("verify on the command line", () => {
     let created = false;
     const silent = await startProxy(api.url, ({ method, path }, answer) => {
       if (!path.startsWith("/webhooks")) return answer;
-      if (method === "DELETE") onUndo();
+      // A check deletes an unknown webhook, too. Signals that arrive together would count as one.
+      if (method === "DELETE" && path.startsWith("/webhooks/wh_0z")) onUndo();
       else if (created) onListed();
       created ||= method === "POST" && answer.status === 201;
       return created && method !== "POST" ? new Promise<never>(() => {}) : answer;

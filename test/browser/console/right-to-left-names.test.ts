@@ -143,7 +143,7 @@ describe("a name with a right-to-left override", { timeout: 6 * PATIENCE_MS }, (
     await expectNoneTurned(page);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Revoke" }).click();
-    await see(page.getByRole("region", { name: "Confirmations" })).toContainText("Revoked Zqz\\u202ezq.");
+    await see(page.getByRole("region", { name: "Confirmations" })).toContainText("Revoked “Zqz\\u202ezq”.");
     await expectNoneTurned(page);
     await walkTo("/s/default/world?show=departments&department=dept_ml");
     await page.getByRole("button", { name: "Move", exact: true }).click();

@@ -173,6 +173,12 @@ describe("orderByTime", () => {
     });
     expect(listSeqs(orderByTime(nodes))).toEqual([1, 3, 2, 4, 6, 5]);
   });
+
+  it("places a call before the advance during which it was held [interfaces 10]", () => {
+    const history = [makeEntry(1, { kind: "control", title: "The clock was advanced by 1m." })];
+    const nodes = buildNodes({ requests: [makeLine(2)], history, attempts });
+    expect(listSeqs(orderByTime(nodes))).toEqual([2, 1]);
+  });
 });
 
 describe("toOutcome", () => {

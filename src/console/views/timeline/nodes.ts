@@ -150,6 +150,11 @@ function toChangeOutcome({ kind, delivered }: HistoryEntry): Outcome {
   return delivered ? "ok" : "failed";
 }
 
+/** After an advance the clock is later, so entries that have the time at which it began were before it. */
+function isAdvance({ entry }: Node): boolean {
+  return entry?.kind === "control" && entry.title.startsWith("The clock was advanced");
+}
+
 /**
  * Entries by their start: the position of a slow call is that of its end. No entry passes a restore, which may set the
  * clock back.
@@ -158,7 +163,10 @@ export function orderByTime(nodes: readonly Node[]): readonly Node[] {
   let restoreCount = 0;
   return nodes
     .map((node) => ({ node, era: node.entry?.kind === "restore" ? ++restoreCount : restoreCount }))
-    .sort((a, b) => a.era - b.era || a.node.at - b.node.at)
+    .sort(
+      (a, b) =>
+        a.era - b.era || a.node.at - b.node.at || Number(isAdvance(a.node)) - Number(isAdvance(b.node)),
+    )
     .map(({ node }) => node);
 }
 
