@@ -195,6 +195,19 @@ describe("verify of a match that nothing can meet", () => {
     expect([answer.status, answer.body.field]).toEqual([422, "match.stage"]);
   });
 
+  it("is refused: a delivery with another method than POST [interfaces 14]", async () => {
+    const { status, body } = await verify("default", {
+      match: { event: "user.created", method: "get" },
+      count: 0,
+    });
+    expect([status, body.field]).toEqual([422, "match.method"]);
+    const { body: post } = await verify("default", {
+      match: { event: "user.created", method: "post" },
+      count: 0,
+    });
+    expect(post.ok).toBe(true);
+  });
+
   it.each(["/hook?a=1", "hook"])("is refused: the path %s of a delivery [interfaces 14]", async (path) => {
     const { status, body } = await verify("default", { match: { event: "user.created", path }, count: 0 });
     expect([status, body.field]).toEqual([422, "match.path"]);

@@ -138,6 +138,8 @@ function listDeliveryConditions(
         "matches requests, and cannot be combined with a field that matches deliveries",
       );
   }
+  if (match.method !== undefined && match.method.toUpperCase() !== "POST")
+    throw unprocessable(`${prefix}method`, match.method, "must be POST, the method of every delivery");
   const conditions: Condition[] = [];
   if (event !== undefined) {
     const matches = compilePattern(`${prefix}event`, event);
