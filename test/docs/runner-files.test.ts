@@ -144,6 +144,10 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(stdout).toContain('"model.list" is not an operation (did you mean "models.list"?)');
     expect(stdout).toMatch(/0 requests match \{'operation': 'models.list'\}/);
     expect(stdout).toContain("4 failed, 2 passed, 1 error");
+    const sandbox = `${url}/_control/sandboxes/default`;
+    const inSuite = await project.run(`UNDERSTUDY_CONTROL_URL=${sandbox} ${command} -k in_vain`);
+    expect(inSuite.stdout).toMatch(/armed but never triggered: \[\{'operation': 'models.list'\}\]/);
+    expect((await fetch(sandbox)).status, "the suite's sandbox stays").toBe(200);
     expect(project.calls).toEqual([]);
   });
 

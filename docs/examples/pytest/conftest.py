@@ -101,20 +101,21 @@ def understudy():
 @pytest.fixture
 def sandbox(request, understudy):
     """A fresh sandbox; mark a test with `sandbox(clock={...}, scenarios=[...])` for options."""
-    if os.environ.get("UNDERSTUDY_CONTROL_URL"):
-        request.node.understudy = Sandbox(os.environ["UNDERSTUDY_CONTROL_URL"])
-        yield request.node.understudy
-        return
-    mark = request.node.get_closest_marker("sandbox")
-    # A port of its own if this run started the server; a server elsewhere may not have its other ports open.
-    options = {"origin": not os.environ.get("UNDERSTUDY_URL"), **(mark.kwargs if mark else {})}
-    created = call("POST", understudy + "/_control/sandboxes", options)
-    sandbox = Sandbox(f"{understudy}/_control/sandboxes/{created['name']}")
+    url = os.environ.get("UNDERSTUDY_CONTROL_URL")
+    is_own = url is None
+    if is_own:
+        mark = request.node.get_closest_marker("sandbox")
+        # A port of its own if this run started the server; a server elsewhere may not have its other ports open.
+        options = {"origin": not os.environ.get("UNDERSTUDY_URL"), **(mark.kwargs if mark else {})}
+        created = call("POST", understudy + "/_control/sandboxes", options)
+        url = f"{understudy}/_control/sandboxes/{created['name']}"
+    sandbox = Sandbox(url)
     request.node.understudy = sandbox
     yield sandbox
     try:
         faults = sandbox.control("GET", "/faults")["items"]
-        sandbox.control("DELETE")
+        if is_own:
+            sandbox.control("DELETE")
     except SandboxDeleted:
         return
     untriggered = [one["match"] for one in faults if one["hits"] == 0]
