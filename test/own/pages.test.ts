@@ -505,11 +505,11 @@ components:
   });
 });
 
-describe("a filter whose name is usual for pages [interfaces 18]", () => {
-  beforeEach(async () => {
-    await served.understudy.close();
-    const schema = 'content: { application/json: { schema: { $ref: "#/components/schemas/Trip" } } }';
-    served = serveDocument(`openapi: 3.0.3
+/** Serves a list of trips; `parameters`, `answer` and `fields` are JSON or YAML of the document. */
+async function serveTrips(parameters: string, { answer, fields }: { answer: string; fields: string }) {
+  await served.understudy.close();
+  const trip = 'content: { application/json: { schema: { $ref: "#/components/schemas/Trip" } } }';
+  served = serveDocument(`openapi: 3.0.3
 info: { title: t, version: "1" }
 x-understudy:
   collections: { trips: { schema: "#/components/schemas/Trip" } }
@@ -517,18 +517,31 @@ paths:
   /trips:
     get:
       operationId: list
-      parameters: [${[query("from", "type: string, format: date"), query("total"), query("size", "type: string, enum: [small, large]"), ...PAGE].join(", ")}]
-      responses: { "200": { description: d, content: { application/json: { schema: { type: object, required: [items, total, next], properties: { ${ITEMS.replace("Item", "Trip")}, total: ${N}, next: ${URL} } } } } } }
+      parameters: [${parameters}]
+      responses: { "200": { description: d, content: { application/json: { schema: ${answer} } } } }
       x-understudy: { list: trips }
     post:
       operationId: create
-      requestBody: { required: true, ${schema} }
-      responses: { "201": { description: d, ${schema} } }
+      requestBody: { required: true, ${trip} }
+      responses: { "201": { description: d, ${trip} } }
       x-understudy: { create: trips }
 components:
   schemas:
-    Trip: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, from: { type: string, format: date }, total: { type: integer }, size: { type: string } } }
+    Trip: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, ${fields} } }
 `);
+}
+
+describe("a filter whose name is usual for pages [interfaces 18]", () => {
+  beforeEach(async () => {
+    const filters = [
+      query("from", "type: string, format: date"),
+      query("total"),
+      query("size", "type: string, enum: [small, large]"),
+    ];
+    await serveTrips([...filters, ...PAGE].join(", "), {
+      answer: `{ type: object, required: [items, total, next], properties: { ${ITEMS.replace("Item", "Trip")}, total: ${N}, next: ${URL} } }`,
+      fields: "from: { type: string, format: date }, total: { type: integer }, size: { type: string }",
+    });
     for (const [from, total, size] of [
       ["2026-01-01", 10, "small"],
       ["2026-01-02", 10, "large"],
@@ -566,28 +579,10 @@ describe("a filter by bounds [interfaces 18]", () => {
     [N, `{ ${either} }`, "created[lte]=2", [2, 1]],
     [N, `{ ${either} }`, "created=2", [2]],
   ])("of %s, described as %s, is met by the records within: %s", async (type, schema, search, expected) => {
-    await served.understudy.close();
-    const trip = 'content: { application/json: { schema: { $ref: "#/components/schemas/Trip" } } }';
-    served = serveDocument(`openapi: 3.0.3
-info: { title: t, version: "1" }
-x-understudy:
-  collections: { trips: { schema: "#/components/schemas/Trip" } }
-paths:
-  /trips:
-    get:
-      operationId: list
-      parameters: [{ name: created, in: query, style: deepObject, schema: ${schema} }]
-      responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Trip" } } } } } }
-      x-understudy: { list: trips }
-    post:
-      operationId: create
-      requestBody: { required: true, ${trip} }
-      responses: { "201": { description: d, ${trip} } }
-      x-understudy: { create: trips }
-components:
-  schemas:
-    Trip: { type: object, required: [id], properties: { id: { type: integer, readOnly: true }, created: ${type} } }
-`);
+    await serveTrips(`{ name: created, in: query, style: deepObject, schema: ${schema} }`, {
+      answer: '{ type: array, items: { $ref: "#/components/schemas/Trip" } }',
+      fields: `created: ${type}`,
+    });
     for (const day of [1, 2, 3])
       await served.send("POST", "/trips", {
         body: { created: type === N ? day : `2026-01-0${day}T00:00:00Z` },
