@@ -77,7 +77,12 @@ const TYPES_OF_C: Record<number, string> = {
 };
 
 /** Transport and routing errors are always in envelope A (G09). */
-const ALWAYS_A = /^(INVALID_JSON|PAYLOAD_TOO_LARGE|UNSUPPORTED_MEDIA_TYPE|METHOD_NOT_ALLOWED)$/;
+const ALWAYS_A = new Set([
+  "INVALID_JSON",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "METHOD_NOT_ALLOWED",
+]);
 
 /** The envelope of an error. With the setting `auth_errors: guide`, every 401 and 403 is in C (G06). */
 export function getEnvelope(
@@ -85,7 +90,7 @@ export function getEnvelope(
   operationEnvelope: Envelope,
   authErrors: Settings["auth_errors"],
 ): Envelope {
-  if (ALWAYS_A.test(error.code)) return "A";
+  if (ALWAYS_A.has(error.code)) return "A";
   if (authErrors === "guide" && (error.status === 401 || error.status === 403)) return "C";
   return operationEnvelope;
 }
