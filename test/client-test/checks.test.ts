@@ -19,6 +19,7 @@ import {
   readTwice,
   register,
   serve,
+  startJob,
   upload,
   type Work,
 } from "./client-tasks.ts";
@@ -175,6 +176,13 @@ describe("a flawed client", () => {
     const shown = [...FLAWS, ...HANGING].map(([id]) => id);
     expect(CLIENT_CHECKS.map(({ id }) => id).filter((id) => !shown.includes(id))).toEqual([]);
   });
+});
+
+it("a repetition that the service refuses has not made the change twice [interfaces 21]", async () => {
+  const { checks } = await grade({ blindRepeat: true }, ["no-blind-repeat"], startJob);
+  expect(checks).toMatchObject([
+    { outcome: "passed", why: "it sent the request again, which changed nothing" },
+  ]);
 });
 
 describe("a client that cannot be graded", () => {

@@ -86,6 +86,16 @@ export const register: Work = async (sandbox, flaws, signal) => {
   await call("POST", UPLOADS.replace("/upload-url", ""), { ...file, gcs_path });
 };
 
+/** The service refuses a second job of a connection while the first one runs. */
+export const startJob: Work = (sandbox, flaws, signal) => {
+  const job = { connection_id: "conn_wiki", job_type: "sync" };
+  return openClient(sandbox, flaws, signal).call(
+    "POST",
+    "/v1/organizations/org_acme/knowledge/connectors/jobs",
+    job,
+  );
+};
+
 /** Reads pages of two items; `readPage` returns the total. */
 function readWith(readPage: (call: Call, offset: number, limit: number) => Promise<number>): Work {
   return async (sandbox, { pages, ...flaws }, signal) => {

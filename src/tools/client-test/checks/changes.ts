@@ -41,16 +41,17 @@ const noBlindRepeat: ClientCheck = {
     const hit = findHit(run, isLost);
     if (hit === undefined) return notObservable("the POST whose answer was to get lost was not sent");
     const later = listAfter(run, hit);
-    const at = later.findIndex((one) => isSame(one, hit));
-    if (at < 0) return passed(`it did not send ${describeRequest(hit)} again`, [hit]);
-    const repeat = later[at]!;
+    const repeats = later.filter((one) => isSame(one, hit));
+    const repeat = repeats.find(({ history }) => history !== null) ?? repeats[0];
+    if (repeat === undefined) return passed(`it did not send ${describeRequest(hit)} again`, [hit]);
     const key = getHeader(hit, "idempotency-key");
     if (key !== undefined && key === getHeader(repeat, "idempotency-key"))
       return passed("it repeated the request with the same idempotency key", [hit, repeat]);
-    // The service itself made the change once, for example by an id that the request contains.
-    if (repeat.status < 300 && repeat.history === null)
+    // The service itself made the change once: it knew the request by an id, or refused the second one.
+    if (repeat.history === null)
       return passed("it sent the request again, which changed nothing", [hit, repeat]);
-    const reads = later.slice(0, at).filter(({ method }) => method === "GET" || method === "HEAD");
+    const before = later.slice(0, later.indexOf(repeat));
+    const reads = before.filter(({ method }) => method === "GET" || method === "HEAD");
     return reads.length > 0
       ? passed("it read something before it sent the request again", [hit, ...reads, repeat])
       : failed(`it sent ${describeRequest(hit)} again, so the change was made twice`, [hit, repeat]);
