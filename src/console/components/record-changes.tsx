@@ -1,5 +1,5 @@
 import type { RecordChanges } from "../../../types/control-api.ts";
-import { getOwn } from "../../engine/maps.ts";
+import { getOwn, isEqual } from "../../engine/maps.ts";
 import { formatCount, PathText } from "./text.tsx";
 
 type ChangedRecord = RecordChanges[string][number];
@@ -68,9 +68,7 @@ type Sides = Pick<ChangedRecord, "before" | "after">;
 
 export function listDifferingFields({ before, after }: Sides): string[] {
   const names = new Set(Object.keys({ ...before, ...after }));
-  return [...names].filter(
-    (name) => toText(getOwn(before ?? {}, name)) !== toText(getOwn(after ?? {}, name)),
-  );
+  return [...names].filter((name) => !isEqual(getOwn(before ?? {}, name), getOwn(after ?? {}, name)));
 }
 
 /** The fields in which two objects differ, or all fields if there is only one. */
@@ -89,8 +87,10 @@ export function FieldTable(props: Sides & { head: string; words: Pick<ChangeWord
         {listDifferingFields(props).map((name) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            {before && <Side className="was" name={words.before} value={before[name]} />}
-            {after && <Side className="is" name={words.after} value={after[name]} />}
+            {before && (
+              <Side className="was" name={words.before} value={before[name]} other={after?.[name]} />
+            )}
+            {after && <Side className="is" name={words.after} value={after[name]} other={before?.[name]} />}
           </tr>
         ))}
       </tbody>
@@ -100,9 +100,14 @@ export function FieldTable(props: Sides & { head: string; words: Pick<ChangeWord
 
 const INSTANT = /^(\d{4}-\d\d-\d\dT)(\d\d:\d\d:\d\d(?:\.\d+)?Z)$/;
 
-/** A field's value. Wraps timestamps before the time of day, and paths after a slash. */
-function Side({ className, name, value }: { className: string; name: string; value: unknown }) {
-  const text = toText(value);
+/**
+ * A field's value, with quotes only where the other side would look the same: `"5"` and 5. Wraps timestamps before the
+ * time of day, and paths after a slash.
+ */
+function Side(props: { className: string; name: string; value: unknown; other: unknown }) {
+  const { className, name, value, other } = props;
+  const plain = toText(value);
+  const text = plain === toText(other) ? (JSON.stringify(value) ?? "") : plain;
   const [, day, time] = INSTANT.exec(text) ?? [];
   return (
     <td className={className} data-side={name}>

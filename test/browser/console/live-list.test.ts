@@ -188,10 +188,10 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("compares two entries also in null, empty lists and repeated headers [interfaces 2]", async () => {
+  it("compares two entries also in null, empty lists, types and repeated headers [interfaces 2]", async () => {
     for (const [note, body] of [
-      ["a", "{}"],
-      ["b", '{"description":null,"events":[]}'],
+      ["a", '{"active":"true"}'],
+      ["b", '{"active":true,"description":null,"events":[]}'],
     ] as const) {
       const head = ["POST /webhooks HTTP/1.1", "Host: localhost", "Connection: close", `X-Note: ${note}`];
       const type = ["X-Note: last", "Content-Type: application/json", `Content-Length: ${body.length}`];
@@ -203,6 +203,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     const rows = page.getByRole("dialog").getByRole("row");
     await see(rows.filter({ hasText: "request body.description" })).toContainText("null");
     await see(rows.filter({ hasText: "request body.events" })).toContainText("[]");
+    await see(rows.filter({ hasText: "request body.active" })).toContainText('"true"true');
     await see(rows.filter({ hasText: "x-note" })).toContainText("a, last");
   });
 
