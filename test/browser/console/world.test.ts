@@ -192,6 +192,27 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     expect(complaints).toEqual([]);
   });
 
+  it("shows a key while it has spending or a limit, and a deleted key without its limit [G33]", async () => {
+    const state = (method: string, path: string, body?: object) =>
+      api.call(undefined, method, `${S}/state/${path}`, body);
+    await state("POST", "api_keys", { id: "apikey_spent", name: "Spent", user_id: "usr_dan" });
+    await state("POST", "api_keys", { id: "apikey_idle", name: "Idle", user_id: "usr_dan" });
+    const figures = { organization_id: "org_acme", monthly_limit: 10, spent: { "2026-03": 20 } };
+    await state("POST", "usage", { ...figures, api_key_id: "apikey_spent" });
+    await state("POST", "usage", {
+      organization_id: "org_acme",
+      api_key_id: "apikey_idle",
+      spent: { "2026-02": 1 },
+    });
+    const { page } = await open("?show=usage");
+    const acme = page.getByRole("region", { name: "Acme Robotics" });
+    await see(acme.getByRole("link", { name: /^Spent exceeded/ })).toContainText("20 of 10 CHF");
+    expect(await acme.getByRole("link", { name: /^Idle/ }).count()).toBe(0);
+    await state("DELETE", "api_keys/apikey_spent");
+    await page.reload();
+    await see(acme.getByRole("link", { name: /^apikey_spent no limit/ })).toContainText("20 CHF");
+  });
+
   it("takes, compares and restores a snapshot [interfaces 4]", async () => {
     const { page, complaints } = await open("?show=snapshots");
     await page.getByRole("textbox", { name: "Name" }).fill("before");

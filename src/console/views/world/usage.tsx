@@ -128,13 +128,14 @@ function collectUsage(
           spent: spentByKeys,
           limit: organizationUsage?.api_monthly_limit ?? null,
         },
-        ...keyUsage.map((one) => ({
-          id: one.id,
-          record: one.id,
-          title: keyNames.get(one.api_key_id ?? "") ?? one.api_key_id ?? "",
-          spent: getSpentInMonth(one, month),
-          limit: one.monthly_limit,
-        })),
+        ...keyUsage.flatMap((one) => {
+          const keyName = keyNames.get(one.api_key_id!);
+          const spent = getSpentInMonth(one, month);
+          // The spending of a deleted key remains; its limit does not (G33).
+          const limit = keyName === undefined ? null : one.monthly_limit;
+          if (limit === null && spent === 0) return [];
+          return { id: one.id, record: one.id, title: keyName ?? one.api_key_id!, spent, limit };
+        }),
       ],
     };
   });
