@@ -37,7 +37,7 @@ function toField(name: string, schema: JsonSchema, components: SchemaComponents)
     isNullable: isNullable || values.includes(null),
     choices: values.filter((value) => value !== null).map(String),
     values,
-    hint: resolveSchema(schema, components).description ?? nonNull.description ?? makeHint(nonNull),
+    hint: nonNull.description ?? makeHint(nonNull),
   };
 }
 

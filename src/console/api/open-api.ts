@@ -78,8 +78,8 @@ function joinParts(parts: readonly JsonSchema[]): Pick<JsonSchema, "properties" 
 }
 
 /**
- * `T` of `T | null`, and whether null is allowed. If several other types are allowed, `nonNull` names none of them: it is
- * `{}`, or has the type "several".
+ * `T` of `T | null`, and whether null is allowed. If several other types are allowed, `nonNull` names none of them: it has
+ * the keywords beside them, or the type "several".
  */
 export function splitNull(schema: JsonSchema, components: SchemaComponents) {
   const resolved = resolveSchema(schema, components);
@@ -88,10 +88,11 @@ export function splitNull(schema: JsonSchema, components: SchemaComponents) {
     const type: string = types.length === 1 ? types[0]! : "several";
     return { nonNull: { ...resolved, type } as JsonSchema, isNullable: types.length < resolved.type.length };
   }
-  if (resolved.anyOf === undefined) return { nonNull: resolved, isNullable: false };
-  const others = resolved.anyOf.filter(({ type }) => type !== "null");
-  const nonNull: JsonSchema = others.length === 1 ? resolveSchema(others[0]!, components) : {};
-  return { nonNull, isNullable: others.length < resolved.anyOf.length };
+  const { anyOf, oneOf, ...rest } = resolved;
+  const alternatives = anyOf ?? oneOf ?? [];
+  const others = alternatives.filter(({ type }) => type !== "null");
+  const nonNull = others.length === 1 ? resolveSchema({ allOf: [others[0]!, rest] }, components) : rest;
+  return { nonNull, isNullable: others.length < alternatives.length };
 }
 
 /** The parts of the emulated API's OpenAPI document that the console reads. */

@@ -58,6 +58,40 @@ describe("the console's view of a schema", () => {
     expect(listFields(schema, components).map(({ name }) => name)).toEqual(["id", "name"]);
   });
 
+  it("shows the properties, and their example, of an object with alternatives beside them [interfaces 18]", () => {
+    const schema: JsonSchema = {
+      type: "object",
+      required: ["name"],
+      properties: { name: { type: "string" }, url: { type: "string" }, text: { type: "string" } },
+      anyOf: [{ required: ["url"] }, { required: ["text"] }],
+    };
+    const { example, fields, type } = show(schema, of({}));
+    expect(example).toEqual({ name: "text", url: "text" });
+    expect(fields.map(({ name }) => name)).toEqual(["name", "url", "text"]);
+    expect(type).toBe("object");
+  });
+
+  it.each(["anyOf", "oneOf"])(
+    "shows the description beside %s of a value and null [interfaces 18]",
+    (key) => {
+      const nickname: JsonSchema = {
+        description: "As friends say",
+        [key]: [{ type: "string" }, { type: "null" }],
+      };
+      const { fields } = show({ properties: { nickname } }, of({}));
+      expect(fields).toMatchObject([{ type: "string | null", about: "As friends say" }]);
+      expect(splitNull(nickname, of({}))).toMatchObject({ nonNull: { type: "string" }, isNullable: true });
+    },
+  );
+
+  it("puts the alternatives of a list's items in brackets [interfaces 18]", () => {
+    const formatList = (items: JsonSchema) => formatType({ type: "array", items }, of({}));
+    expect(formatList({ enum: ["a", "b"] })).toBe('("a" | "b")[]');
+    expect(formatList({ type: ["string", "null"] })).toBe("(string | null)[]");
+    expect(formatList({ type: "string", format: "date-time" })).toBe("(string, date-time)[]");
+    expect(formatList({ type: "string" })).toBe("string[]");
+  });
+
   it("shows null as the example of a schema that allows only null", () => {
     expect(makeExample({ type: "null" }, of({}))).toBeNull();
     expect(makeExample({ anyOf: [{ type: "null" }, { type: "string" }] }, of({}))).toBeNull();

@@ -32,9 +32,11 @@ export function makeExample(
   if (resolved.const !== undefined) return resolved.const;
   if (resolved.enum?.[0] !== undefined) return resolved.enum[0];
   if (resolved.default !== undefined) return resolved.default;
-  const alternative = resolved.anyOf?.[0] ?? resolved.oneOf?.[0];
   if (depth > MAX_DEPTH || budget.partsLeft <= 0) return null;
-  if (alternative !== undefined) return makeExample(alternative, components, direction, depth + 1, budget);
+  const { anyOf, oneOf, ...rest } = resolved;
+  const alternative = anyOf?.[0] ?? oneOf?.[0];
+  if (alternative !== undefined)
+    return makeExample({ allOf: [rest, alternative] }, components, direction, depth + 1, budget);
   const type = typeof resolved.type === "string" ? resolved.type : resolved.type?.[0];
   if (type === "array")
     return resolved.items ? [makeExample(resolved.items, components, direction, depth + 1, budget)] : [];
@@ -133,11 +135,15 @@ export function formatType(
     );
   }
   const alternatives = resolved.anyOf ?? resolved.oneOf;
-  if (alternatives) {
+  // Beside properties, they only say more about these.
+  if (alternatives && !resolved.properties) {
     const firstAlternatives = alternatives.slice(0, Math.max(1, budget.partsLeft + 1));
     return firstAlternatives.map((each) => formatType(each, components, depth + 1, budget)).join(" | ");
   }
-  if (resolved.items) return `${formatType(resolved.items, components, depth + 1, budget)}[]`;
+  if (resolved.items) {
+    const itemType = formatType(resolved.items, components, depth + 1, budget);
+    return itemType.includes(" ") ? `(${itemType})[]` : `${itemType}[]`;
+  }
   const type = [resolved.type ?? "any"].flat().join(" | ");
   return resolved.format ? `${type}, ${resolved.format}` : type;
 }
