@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
+import { defineOperation, optional, string } from "../../src/client/operations.ts";
 
 const makeJson = (schema: object) => ({ content: { "application/json": { schema } } });
 const one = { $ref: "#/components/schemas/Item" };
@@ -86,6 +87,27 @@ describe.each(RULES)("a record that violates %s", (_, rule, fits, unfit) => {
     const refused = await send(unfit);
     expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("body must")]);
     expect(await sandbox.state("stock" as "threads").list()).toMatchObject({ total: 1 });
+    await sandbox.close();
+  });
+
+  it("is refused if a handler inserts it, and a valid one is not [interfaces 18]", async () => {
+    const add = defineOperation({
+      id: "stock.add",
+      method: "POST",
+      path: "/added",
+      summary: "Add a record",
+      body: { url: optional(string()), text: optional(string()), size: optional(string()) },
+      errors: ["INVALID_INPUT"],
+      access: "caller",
+      handle: ({ world, body }) => world.of({ name: "stock" } as never).insert(body as never) as never,
+    });
+    const sandbox = await createSandbox({ openapi: [makeDocument(rule)], operations: { add } as never });
+    const headers = { "api-key": sandbox.credentials.usr_dan, "content-type": "application/json" };
+    const send = (record: object) =>
+      sandbox.fetch("/added", { method: "POST", body: JSON.stringify(record), headers });
+    expect((await send(fits)).status).toBeLessThan(300);
+    const refused = await send(unfit);
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("must")]);
     await sandbox.close();
   });
 

@@ -3,7 +3,7 @@ import type { Api } from "../../engine/contract/api.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
 import { mapCollections, PublicCollection, toIso } from "../../engine/contract/public-collection.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
-import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
+import type { JsonSchema } from "../../engine/contract/schema.ts";
 import { findNearest, foldCase } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { toTextMatcher } from "../../engine/faults/rule.ts";
@@ -45,11 +45,8 @@ export class StateCollection extends PublicCollection {
     );
   }
 
-  /** @throws Problem 422 naming the first field that is unknown or does not fit */
-  override checkFields(fields: unknown): void {
-    checkInput(this.partialSchema, fields);
-    const invalid = this.rules.findInvalid?.(fields as JsonObject);
-    if (invalid !== undefined) throw unprocessable(invalid.field, invalid.value, invalid.message);
+  protected override validate(schema: TObject, value: unknown): void {
+    checkInput(schema, value);
   }
 
   /**

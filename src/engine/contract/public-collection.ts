@@ -117,6 +117,8 @@ export class PublicCollection {
   /** @throws what `createError` returns, for the first field that is unknown or does not fit */
   checkFields(fields: unknown): void {
     this.validate(this.partialSchema, fields);
+    const invalid = this.rules.findInvalid?.(fields as Fields);
+    if (invalid !== undefined) throw this.createError(invalid.field, invalid.value, invalid.message);
   }
 
   /** @throws the same, for a whole record in its public form */
@@ -149,7 +151,7 @@ export class PublicCollection {
     return invalidInput(field, value, `${field} of ${this.collection.name} ${message}`);
   }
 
-  private validate(schema: TObject, value: unknown): void {
+  protected validate(schema: TObject, value: unknown): void {
     const validate = toValidator(schema);
     if (validate(value)) return;
     const { field, value: found, message } = findInvalidField(value, validate.errors!);
