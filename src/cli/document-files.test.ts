@@ -2,14 +2,15 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expandFiles } from "./document-files.ts";
+import { expandFiles, loadScenarios } from "./document-files.ts";
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "files of "));
-  for (const name of ["sc [x]", "sc [x]/deep", "plain"]) mkdirSync(join(folder, name));
+  for (const name of ["sc [x]", "sc [x]/deep", "plain", "twice", "twice/deep"]) mkdirSync(join(folder, name));
   for (const name of ["sc [x]/a one.yaml", "sc [x]/b.yaml", "sc [x]/deep/c.yaml", "plain/d.yaml"])
     writeFileSync(join(folder, name), "");
+  writeFileSync(join(folder, "twice/deep/calm.yaml"), "name: calm\nrules: []\n");
   symlinkSync("nowhere", join(folder, "plain/dangling.yaml"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -24,6 +25,12 @@ describe("paths and globs of files", () => {
     ["sc [x]/**/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml", "sc [x]/deep/c.yaml"]],
   ])("%j names its files, also with blanks and brackets in names [interfaces 2]", (pattern, expected) => {
     expect(expandFiles([`${folder}/${pattern}`])).toEqual(expected.map((name) => `${folder}/${name}`));
+  });
+
+  it("a file that is written in two ways is one file, and so one scenario [interfaces 2]", () => {
+    const twice = [`${folder}/twice/deep/*.yaml`, `${folder}/./twice/deep/calm.yaml`];
+    expect(expandFiles(twice)).toHaveLength(1);
+    expect(loadScenarios(twice).map(({ scenario }) => scenario.name)).toEqual(["calm"]);
   });
 
   it("a glob without matches and a path that does not exist are refused as wrong usage [interfaces 2]", () => {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import picomatch from "picomatch";
 import { stringify } from "yaml";
 import { isPath, readFileText } from "../documents/files.ts";
@@ -99,7 +99,7 @@ const openLibrary = () =>
 export function loadScenarios(patterns: readonly string[]): NamedScenario[] {
   const library = openLibrary();
   const matches = patterns.flatMap((pattern) => findScenarios(pattern, library));
-  const scenarios = [...new Map(matches.map((one) => [one.file, one])).values()];
+  const scenarios = [...new Map(matches.map((one) => [resolve(one.file), one])).values()];
   const byName = new Map<string, string>();
   for (const { file, scenario } of scenarios) {
     const other = byName.get(scenario.name);
@@ -151,15 +151,15 @@ function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario
  * @throws UsageError if a path does not exist or a glob matches no file
  */
 export function expandFiles(patterns: readonly string[]): string[] {
-  const files = new Set<string>();
+  const files = new Map<string, string>();
   for (const pattern of patterns) {
     for (const file of existsSync(pattern) ? [pattern] : listMatching(pattern)) {
       if (statSync(file).isDirectory())
         throw new UsageError(`${file} is a folder; name its files, for example ${file}/*.yaml`);
-      files.add(file);
+      files.set(resolve(file), file);
     }
   }
-  return [...files];
+  return [...files.values()];
 }
 
 function listMatching(pattern: string): string[] {
