@@ -57,11 +57,10 @@ const toNumberSchema = (
   type: "integer" | "number",
   { min: minimum, max: maximum, ...rest }: FieldOptions<number> & Bounds,
 ): Schema<number> => toSchema({ type, ...rest, minimum, maximum });
-const toReference = ({ belongsTo, mentions, ...rest }: Reference) => ({
-  ...rest,
-  ...(belongsTo === undefined ? {} : { "x-refers-to": { collection: belongsTo, owned: true } }),
-  ...(mentions === undefined ? {} : { "x-refers-to": { collection: mentions, owned: false } }),
-});
+const toReference = ({ belongsTo, mentions, ...rest }: Reference) => {
+  const collection = belongsTo ?? mentions;
+  return { ...rest, "x-refers-to": collection && { collection, owned: belongsTo !== undefined } };
+};
 
 export const integer = (options: FieldOptions<number> & Bounds = {}): Schema<number> =>
   toNumberSchema("integer", options);
@@ -77,9 +76,13 @@ export const words = <const W extends string>(list: readonly W[], options: Field
 /** An id such as `note_k3v9`. With a reference, the id of that record. */
 export const id = (prefix: string, reference: Reference = {}): Schema<string> =>
   toSchema({ type: "string", pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, ...toReference(reference) });
-/** The id of a user: `usr_` or `uid_`. */
-export const userId = (reference: Reference = { mentions: "users" }): Schema<string> =>
-  toSchema({ type: "string", pattern: "^(usr|uid)_[A-Za-z0-9_-]{1,120}$", ...toReference(reference) });
+/** The id of a user, `usr_` or `uid_`, which it mentions unless it belongs to the user. */
+export const userId = (reference: Reference = {}): Schema<string> =>
+  toSchema({
+    type: "string",
+    pattern: "^(usr|uid)_[A-Za-z0-9_-]{1,120}$",
+    ...toReference({ mentions: "users", ...reference }),
+  });
 /** An ISO 8601 timestamp. */
 export const instant = (options: { description?: string } = {}): Schema<string> =>
   toSchema({ type: "string", format: "date-time", "x-instant": true, ...options });
@@ -104,7 +107,7 @@ export const nullable = <T>(schema: Schema<T>): Schema<T | null> =>
   toSchema(
     schema["x-instant"] === true
       ? { ...schema, type: ["string", "null"] }
-      : { anyOf: [schema, { type: "null" }] },
+      : { anyOf: [schema, { type: "null" }], default: schema["default"] },
   );
 /** The records of a collection of the reference, as the API shows them. */
 export const record = <C extends CollectionName>(collection: C): Schema<ShownRecords[C]> =>
@@ -126,7 +129,7 @@ export interface OwnCollection<R = Record<string, unknown>> {
 export function defineCollection<const F extends Fields>(declaration: {
   /** In the plural, such as `notes`. */
   name: string;
-  /** The beginning of its ids. Default: the name in the singular, such as `note_`. */
+  /** The beginning of its ids. Default: that of the field `id`, else the name in the singular, such as `note_`. */
   prefix?: string;
   fields: F;
   /** The events that report its changes, by name. */

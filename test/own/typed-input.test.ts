@@ -15,6 +15,7 @@ import {
   optional,
   refuse,
   string,
+  userId,
   words,
 } from "../../src/client/operations.ts";
 
@@ -109,6 +110,22 @@ it.each<[string, object, (value: never) => boolean]>([
   expect((created as { value: never }[]).filter(({ value }) => fits(value))).toHaveLength(5);
 });
 
+it("a new record gets an id with the prefix of its field, and mentions a user that exists [interfaces 18]", async () => {
+  const crates = defineCollection({
+    name: "crates",
+    fields: { id: id("cr_"), packed_by: userId({ description: "The packer" }) },
+  });
+  sandbox = await createSandbox({ operations: [crates] });
+  const state = sandbox.state("crates" as never);
+  expect(await state.create({} as never)).toEqual({
+    id: expect.stringMatching(/^cr_/),
+    packed_by: expect.stringMatching(/^usr_/),
+  });
+  await expect(state.create({ packed_by: "usr_none" } as never)).rejects.toThrow(
+    "packed_by must name one of the users",
+  );
+});
+
 it.each<[string, object, string, unknown]>([
   ["an integer", integer({ min: 1 }), "12", 12],
   ["a number", number(), "-1.5", -1.5],
@@ -125,6 +142,25 @@ it.each<[string, object, string, unknown]>([
     expect([status, body]).toEqual([200, { n: read }]);
   },
 );
+
+it("a default is a fresh value in each request, also of a field named like an inherited one [interfaces 18]", async () => {
+  const body = {
+    tags: array(string(), { default: [] }),
+    constructor: string({ default: "b" }),
+    mood: nullable(string({ default: "good" })),
+  };
+  const handle = (call: { body: { tags: string[] } }) => {
+    call.body.tags.push("a");
+    return { ...call.body };
+  };
+  await ask({ method: "POST", body, handle });
+  const send = async () => {
+    const headers = { "content-type": "application/json" };
+    return (await sandbox!.fetch("/v1/try", { method: "POST", headers, body: "{}" })).json();
+  };
+  const defaults = { tags: ["a"], constructor: "b", mood: "good" };
+  expect([await send(), await send()]).toEqual([defaults, defaults]);
+});
 
 it("a path parameter that is not an integer is refused with the text that was sent [interfaces 18]", async () => {
   const more = { path: "/v1/try/{n}", params: { n: integer({ min: 10 }) }, handle: () => ({}) };

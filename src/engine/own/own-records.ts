@@ -3,7 +3,7 @@ import type { PublicCollection } from "../contract/public-collection.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { toSingular } from "../contract/text.ts";
-import { isEqual } from "../maps.ts";
+import { copyJson, isEqual } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 
@@ -205,12 +205,4 @@ export function compareFields(a: unknown, b: unknown): number {
   if (a == null || b == null) return a == null ? 1 : -1;
   if ((a as string) < (b as string)) return -1;
   return (a as string) > (b as string) ? 1 : 0;
-}
-
-/** Copies JSON values, since a handler may change values that it has received or returned. */
-export function copyJson(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyJson);
-  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
-  return Object.fromEntries(entries.map(([name, field]) => [name, copyJson(field)]));
 }

@@ -100,7 +100,7 @@ function toCollection(declaration: DeclaredCollection): AnyCollection {
   const references = Object.entries(schema.properties).filter(([, field]) => "x-refers-to" in field);
   return collection({
     name,
-    prefix,
+    prefix: getPrefix(schema.properties["id"] ?? {}) ?? prefix,
     schema,
     // Groups records by the record that a field names; within a group by id, as in the collection itself.
     indexes: Object.fromEntries(

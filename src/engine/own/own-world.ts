@@ -5,10 +5,10 @@ import type { Call } from "../contract/operation.ts";
 import { mapCollections, PublicCollection } from "../contract/public-collection.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../contract/settings.ts";
-import { getOrAdd } from "../maps.ts";
+import { copyJson, getOrAdd } from "../maps.ts";
 import type { AnyCollection } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
-import { CallTransaction, copyJson, OwnRecords } from "./own-records.ts";
+import { CallTransaction, OwnRecords } from "./own-records.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { parseNumber } from "../contract/invalid-field.ts";
+import { copyJson, getOwn } from "../maps.ts";
 
 interface Property {
   type?: string;
@@ -100,8 +101,8 @@ export function addDefaults<T>(schema: TSchema | undefined, value: T, outOfRange
   const valueWithDefaults = { ...value } as Record<string, unknown>;
   for (const name in properties) {
     const property = properties[name]!;
-    if (valueWithDefaults[name] === undefined && property.default !== undefined)
-      valueWithDefaults[name] = property.default;
+    if (getOwn(valueWithDefaults, name) === undefined && property.default !== undefined)
+      valueWithDefaults[name] = copyJson(property.default);
     if (outOfRange === "clamp" && property["x-page"] && Number.isInteger(valueWithDefaults[name])) {
       valueWithDefaults[name] = Math.min(
         property.maximum ?? Number.MAX_SAFE_INTEGER,
