@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { formatReport } from "../../src/client/client-test/client-report.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 afterAll(removeTempFolders);
@@ -114,4 +115,16 @@ it.each([
   const made = await runCommand(["client-test", ...args], { cwd });
   expect(made.stdout + made.stderr).toContain(says);
   expect(made.code).toBe(code);
+});
+
+it("client-test has colours in a terminal, and never other control characters [interfaces 21]", () => {
+  const check = {
+    ...{ id: "no-retry-of-403", severity: "error", title: "Does not send again", advice: "Stop." },
+    ...{ outcome: "failed", why: "It cleared \u001b[2J the screen.", evidence: [], duration_ms: 1 },
+  };
+  const summary = { passed: 0, failed: 1, not_observable: 0 };
+  const report = { ...{ verdict: "fail", stopped: null, summary, runs: 1, duration_ms: 1 }, checks: [check] };
+  const text = formatReport(report as never, { colour: true });
+  expect(text).toContain("\u001b[31mFAIL\u001b[0m");
+  expect(text).not.toContain("\u001b[2J");
 });

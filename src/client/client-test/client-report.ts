@@ -25,15 +25,12 @@ export function formatReport(report: ClientReport, { colour = false }: { colour?
     const { mark, colour: code } = OUTCOME_MARKS[outcome];
     const heading = `${paint(code, mark)}  ${title} ${paint(2, `[${id}, ${severity}]`)}`;
     if (outcome === "passed") return [heading];
-    if (outcome === "not-observable") return [heading, `      ${why}`];
-    return [
-      heading,
-      `      ${why}`,
-      `      Fix: ${advice}`,
-      ...listEvidence(evidence).map((line) => `      ${paint(2, line)}`),
-    ];
+    const reason = `      ${toPrintableLines(why)}`;
+    if (outcome === "not-observable") return [heading, reason];
+    const evidenceLines = listEvidence(evidence).map((line) => `      ${paint(2, toPrintableLines(line))}`);
+    return [heading, reason, `      Fix: ${advice}`, ...evidenceLines];
   });
-  return toPrintableLines([...lines, "", describeReport(report), ""].join("\n"));
+  return [...lines, "", toPrintableLines(describeReport(report)), ""].join("\n");
 }
 
 /** One test case for each check; a failed warning counts as skipped. */
