@@ -8,10 +8,11 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { TOOLS } from "../../src/client/mcp/mcp-server.ts";
 import { createMcpHttpHandler } from "../../src/client/mcp/serve.ts";
+import { sendRawRequest } from "../support/raw-request.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
@@ -246,6 +247,23 @@ describe.each([
     expect(await callRefused(client, "call_api", asked)).toMatch(message);
   });
 
+  it("releases a held request, and says nothing more [interfaces 13]", async () => {
+    const { name } = await call(client, "create_sandbox");
+    const rule = { match: { operation: "models.list" }, effect: { hold: true } };
+    await call(client, "arm_fault", { sandbox: name, ...rule });
+    const waiting = call(client, "call_api", {
+      sandbox: name,
+      method: "GET",
+      path: "/v1/models",
+      as: "usr_dan",
+    });
+    const listHeld = async () =>
+      (await call(client, "list_held", { sandbox: name }))["items"] as { id: string }[];
+    const [held] = await vi.waitUntil(async () => (await listHeld()).length > 0 && listHeld());
+    expect(await call(client, "release_held", { sandbox: name, id: held!.id })).toEqual({});
+    expect(await waiting).toMatchObject({ status: 200 });
+  });
+
   it("refuses an id that would name another call [interfaces 13]", async () => {
     const { name } = await call(client, "create_sandbox");
     await call(client, "call_api", { sandbox: name, method: "GET", path: "/v1/models" });
@@ -323,6 +341,12 @@ describe("a connection by MCP", () => {
   it("limits bodies, and answers to what is not a message [interfaces 13]", async () => {
     expect((await post(JSON.stringify({ long: "x".repeat(2 * 1024 * 1024) }))).status).toBe(413);
     expect((await post("{")).status).toBe(400);
+  });
+
+  it("answers a GET with a body as one without [interfaces 13]", async () => {
+    const port = Number(new URL(understudy.url).port);
+    const head = ["GET /_control/mcp HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 2", "Connection: close"];
+    expect((await sendRawRequest(port, head, "{}")).status).toBe(405);
   });
 
   it("works after a failed first attempt to reach the control API [interfaces 13]", async () => {

@@ -109,7 +109,8 @@ function requireValidArguments(tool: string, fields: ToolFields, args: Arguments
   }
 }
 
-function toContent(value: unknown) {
+/** @param value absent for a call that answers nothing, such as the release of a held request */
+function toContent(value: unknown = {}) {
   const structuredContent = (Array.isArray(value) ? { items: value } : value) as Record<string, unknown>;
   const text = JSON.stringify(structuredContent);
   if (text.length <= MAX_RESULT_CHARS)

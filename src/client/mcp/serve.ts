@@ -97,6 +97,6 @@ function toWebRequest(
     method,
     headers: webHeaders,
     signal,
-    ...(body.length === 0 ? {} : { body }),
+    ...(method === "POST" && { body }),
   });
 }
