@@ -274,6 +274,15 @@ describe("state calls on meetings", () => {
     expect([early.status, early.body.field]).toEqual([422, "ended_at"]);
   });
 
+  it("let a session that is stopped before its start still be changed [3.7]", async () => {
+    const started_at = "2026-03-15T13:00:00.000Z";
+    await callState("PATCH", "meeting_sessions/mbsess_live", { started_at });
+    const { body } = await api.call("cleo", "POST", `${SESSIONS}/mbsess_live/stop`);
+    expect(body.ended_at).toBe(started_at);
+    const renamed = await callState("PATCH", "meeting_sessions/mbsess_live", { title: "Called off" });
+    expect(renamed.status, renamed.text).toBe(200);
+  });
+
   it("require an existing session and an end after the start for an entry [2.4]", async () => {
     const orphan = await say({ text: "?" }, "mbsess_nope");
     expect([orphan.status, orphan.body.field]).toEqual([422, "session_id"]);

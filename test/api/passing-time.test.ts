@@ -119,6 +119,14 @@ describe("live meetings [G34]", () => {
   const listSpoken = async (id = "mbsess_live") =>
     (await api.call("cleo", "GET", `/v1/meeting-buddy/sessions/${id}/transcripts/export?format=json`)).body;
 
+  const changeSession = (fields: object) => control("PATCH", "/state/meeting_sessions/mbsess_live", fields);
+  /** Adds a line that begins after the last one, and ends ten minutes later. */
+  const sayLong = async () => {
+    const { end_time: start_time } = (await listSpoken()).at(-1);
+    const times = { start_time, end_time: start_time + 600 };
+    await control("POST", "/state/meeting_transcripts", { session_id: "mbsess_live", ...times });
+  };
+
   it("get no new lines by default [G34]", async () => {
     const before = await listSpoken();
     await advance(DAY);
@@ -214,6 +222,20 @@ describe("live meetings [G34]", () => {
       ({ kind }: { kind: string }) => kind === "meeting.line",
     );
     expect(Date.parse(due_at)).toBeGreaterThan(Date.parse("2026-03-15T12:30:00Z"));
+  });
+
+  it.each([
+    ["a line is added that ends later than the next one", () => sayLong()],
+    ["the session begins later", () => changeSession({ started_at: "2026-03-15T12:10:00Z" })],
+  ])("go on to speak after %s [G34]", async (_what, change) => {
+    await restart({ live_meetings: "on" });
+    await change();
+    const before = (await listSpoken()).length;
+    await advance(30 * MINUTE);
+    const spoken = await listSpoken();
+    expect(spoken.length).toBeGreaterThan(before + 20);
+    for (let n = before; n < spoken.length; n++)
+      expect(spoken[n].start_time).toBeGreaterThanOrEqual(spoken[n - 1].end_time);
   });
 
   it("stay small over years, in one step and in many [G34]", async () => {

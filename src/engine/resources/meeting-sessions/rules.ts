@@ -139,7 +139,7 @@ function writeLog(tx: Transaction, session_id: string, message: string): void {
 export function stopSession(tx: Transaction, session: MeetingSession, stoppedBy: string): MeetingSession {
   if (session.status === "completed") return session;
   tx.unschedule("meeting.line", session.session_id);
-  const stopped = tx.put(meetingSessions, { ...session, status: "completed" as const, ended_at: tx.now });
+  const stopped = tx.put(meetingSessions, setEnd(session, { ...session, status: "completed" }, tx.now));
   finishRecordings(tx, stopped);
   writeLog(tx, session.session_id, `Session stopped by ${stoppedBy}.`);
   return stopped;
@@ -262,7 +262,7 @@ export function updateLineTimers(tx: Transaction, settings: Settings): void {
 function scheduleNextLine(
   tx: Transaction,
   { session_id, started_at }: MeetingSession,
-  { live_meetings }: Settings,
+  { live_meetings }: Pick<Settings, "live_meetings">,
 ): void {
   if (live_meetings === "off" || tx.get(timers, toTimerId("meeting.line", session_id)) !== undefined) return;
   const from = Math.max(tx.now, started_at + Math.round(findLastEnd(tx, session_id) * 1000));
@@ -273,18 +273,19 @@ function scheduleNextLine(
 export function addSpokenLine(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
   const session = tx.get(meetingSessions, subject);
   if (session?.status !== "running") return;
+  const lastEnd = findLastEnd(tx, subject);
+  const end_time = roundToMilliseconds((due - session.started_at) / 1000);
+  // Since the timer was set, a state call has added a line that ends later, or moved the start.
+  if (end_time < lastEnd) return void scheduleNextLine(tx, session, { live_meetings: "on" });
   const lineCount = tx.index(meetingTranscripts, "by_session", subject).size;
   const random = tx.random("meeting_line");
   const theme = findTheme(subject);
   const text = lineCount === 0 ? random.pick(theme.opening) : theme.body[lineCount % theme.body.length]!;
-  const end_time = roundToMilliseconds((due - session.started_at) / 1000);
   transcriptStateRules.insert(tx, {
     transcript_id: tx.createId("mbtrans_"),
     text,
     confidence: random.int(86, 99) / 100,
-    start_time: roundToMilliseconds(
-      Math.max(findLastEnd(tx, subject), end_time - drawSpeechSeconds(text, random)),
-    ),
+    start_time: roundToMilliseconds(Math.max(lastEnd, end_time - drawSpeechSeconds(text, random))),
     end_time,
     speaker: random.pick(listSpeakers(tx, subject)),
     language_code: session.language_code,
