@@ -12,14 +12,12 @@ export async function undoEntry(calls: SandboxCalls, id: string): Promise<void> 
     calls.historyEntry(id),
     calls.history({ limit: MAX_ENTRIES }),
   ]);
-  const ownIds = new Set([id, ...entry.effects]);
+  const ownIds = new Set<string | null>([id]);
+  // Oldest first: an effect comes after its cause, and may have effects of its own.
+  for (const { id, cause, advanced_by } of entries.toReversed())
+    if (ownIds.has(cause) || ownIds.has(advanced_by)) ownIds.add(id);
   const later = entries.filter(
-    (one) =>
-      one.sequence > entry.sequence &&
-      !one.undone &&
-      one.kind !== "scenario" &&
-      !ownIds.has(one.id) &&
-      !ownIds.has(one.advanced_by ?? ""),
+    (one) => one.sequence > entry.sequence && !one.undone && one.kind !== "scenario" && !ownIds.has(one.id),
   );
   if (entry.undone) throw new Error("A rewind has already undone this change.");
   if (later.length > 0)
