@@ -158,6 +158,15 @@ const CASES: readonly Case[] = [
     { "connector_notifications.update/sticks": "G15" },
   ],
   [
+    "has other notification settings for another organization [4.14]",
+    (recording) => {
+      const other = recording.repeat(recording.find(NOTIFICATIONS));
+      setUrl(other, (url) => url.replace("org_acme", "org_globex"));
+      setHeader(other, "service-organization", "org_globex");
+      setJson(other, (json) => Object.assign(json, { organization_id: "org_globex", notifications: [] }));
+    },
+  ],
+  [
     "applies the first of two changes of a webhook that overlap [4.21]",
     (recording) => {
       const first = recording.find("/webhooks/wh_ops", "PUT");

@@ -24,6 +24,11 @@ function follows(later: Exchange, earlier: Exchange, withinMs = RECENT_MS): bool
   return at >= began + duration && at - began < withinMs;
 }
 
+/** Whether a change was made to what the path of `read` names, such as an organization. */
+function hasSameParams(read: Exchange, change: Exchange): boolean {
+  return Object.entries(read.sent.params).every(([name, value]) => change.sent.params[name] === value);
+}
+
 /** Operations that change something, and those that show the change. */
 const CHANGES: readonly {
   write: string;
@@ -97,7 +102,7 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
             }
             if (id !== read) return;
             for (const change of changes.values())
-              if (follows(exchange, change))
+              if (follows(exchange, change) && hasSameParams(exchange, change))
                 checkChange(verdict, { change, assumptions }, find(exchange.json, change));
           };
         },
