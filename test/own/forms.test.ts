@@ -21,6 +21,7 @@ paths:
                 tags: { type: array, items: { type: string } }
                 lines: { type: array, items: { type: object, required: [sku], properties: { sku: { type: string } } } }
                 note: { type: string }
+                name: { type: string }
       responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Photo" } } } } }
   /v1/photos/{id}/content:
     get:
@@ -34,6 +35,7 @@ components:
       required: [id]
       properties:
         id: { type: string, readOnly: true }
+        name: { type: string }
         file_name: { type: string }
         meta: { type: object }
         flags: { type: array, items: { type: boolean } }
@@ -141,6 +143,15 @@ describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
       expect(await read(`/v1/photos/${body.id}/content`)).toBe("one");
     },
   );
+
+  it("stores the name of the file beside a name that the form gives [interfaces 18]", async () => {
+    const { send } = await HOSTS[name]!();
+    const { body } = await send([
+      ["name", "Sunset"],
+      ["files", new Blob(["one"]), "1.txt"],
+    ]);
+    expect(body).toMatchObject({ name: "Sunset", file_name: "1.txt" });
+  });
 
   it("is refused with more files than the document allows, or with a field twice [interfaces 18]", async () => {
     const { send } = await HOSTS[name]!();

@@ -65,7 +65,7 @@ export function addFile(
     const field = [...names].find((one) => pattern.test(one));
     if (field !== undefined && value !== undefined && values[field] === undefined) values[field] = value;
   };
-  setFirst(FILE_NAME, filename);
+  setFirst([...names].some((one) => FILE_NAME.test(one)) ? FILE_NAME : NAME, filename);
   setFirst(TYPE_NAME, mime_type);
   setFirst(SIZE_NAME, bytes.length);
   values[CONTENT_FIELD] ??= toBase64(bytes);
@@ -82,6 +82,7 @@ export function toDownload(record: JsonObject, status: number, describedType = "
   return new Reply(status, new RawBody(String(type), bytes));
 }
 
-const FILE_NAME = /^(file_?name|name|title)$/i;
+const FILE_NAME = /^file_?name$/i;
+const NAME = /^(name|title)$/i;
 const TYPE_NAME = /^(mime_?type|content_?type|media_?type)$/i;
 const SIZE_NAME = /^(size|bytes|size_?(in_)?bytes|content_length)$/i;
