@@ -133,7 +133,7 @@ function formatVerifyReport(report: VerifyReport): string {
     .flatMap(formatCheckLines);
   const { recorded } = report;
   return [
-    ...(recorded === null ? [] : [replaceControls(`${describeRecorded(recorded)}.`), ""]),
+    ...(recorded === null ? [] : [toOneLine(`${describeRecorded(recorded)}.`), ""]),
     ...lines,
     ...(lines.length > 0 ? [""] : []),
     ...formatChanges(report),
@@ -149,13 +149,13 @@ function formatCheckLines({ outcome, section, title, id, ...check }: CheckReport
     ...(outcome === "not-observable" ? check.not_observed : []),
     ...(outcome === "failed" ? check.requests.slice(-MAX_REQUESTS).map(formatRequest) : []),
   ].map((text) => `      ${text}`);
-  return [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`, ...findings].map(replaceControls);
+  return [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`, ...findings].map(toOneLine);
 }
 
 function formatChanges({ write, changes }: VerifyReport): string[] {
   if (!write) return [];
   const rows = changes.map(({ done, undone, detail }) => `  ${done}: ${undone ? "" : "stays; "}${detail}`);
-  return ["Changed:", ...(rows.length > 0 ? rows : ["  nothing"]), ""].map(replaceControls);
+  return ["Changed:", ...(rows.length > 0 ? rows : ["  nothing"]), ""].map(toOneLine);
 }
 
 function formatAssumptions({ assumptions }: VerifyReport): string[] {
@@ -174,10 +174,10 @@ function formatVerdictLine(report: VerifyReport): string {
   const why = stopped === null ? "" : `\nStopped: ${stopped}.`;
   const warning = passed + failed + differs === 0 ? "\nNothing could be checked, which proves nothing." : "";
   const verdict = nameVerdict(report).replace(/^\w+/, (first) => first.toUpperCase());
-  return replaceControls(`${verdict}  ${target}${where}: ${counts} (${took})`) + warning + why;
+  return toOneLine(`${verdict}  ${target}${where}: ${counts} (${took})`) + warning + why;
 }
 
-/** Texts of an answer must not control the terminal. */
-function replaceControls(line: string): string {
+/** A text of an answer may have line ends; all that is printed is made safe for a terminal later. */
+function toOneLine(line: string): string {
   return line.replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }
