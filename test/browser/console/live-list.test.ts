@@ -1,6 +1,11 @@
 import type { Page } from "@playwright/test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { expectAccessible, expectToFit, waitForLive } from "../../support/browser/console.ts";
+import {
+  expectAccessible,
+  expectToFit,
+  waitForLive,
+  waitUntilLoaded,
+} from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { KEYS } from "../../support/harness.ts";
@@ -139,6 +144,8 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
   it("has links as rows, whose text can be selected [interfaces 2]", async () => {
     await remove("one");
     const { page } = await open();
+    // A row that moves between pressing and releasing the button is not clicked.
+    await waitUntilLoaded(page);
     const link = findRow(page, /thread_one/).getByRole("link");
     const opened = page.context().waitForEvent("page");
     await link.click({ modifiers: ["ControlOrMeta"] });
