@@ -116,15 +116,15 @@ export async function* streamLive(
   const [, sentId, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
   let timelineId = sentId;
   let begins = false;
-  const sent: SentRevisions = { exchange: Math.min(Number(revision ?? 0), timeline.revision), change: 0 };
+  let sent: SentRevisions = { exchange: Math.min(Number(revision ?? 0), timeline.revision), change: 0 };
   let sentHeldRevision = 0;
   while (!signal.aborted && !journal.isClosed) {
     const currentId = identifyTimeline(journal);
     if (timelineId !== currentId) {
       timelineId = currentId;
       begins = true;
-      sent.exchange = 0;
-      sent.change = 0;
+      sent = { exchange: 0, change: 0 };
+      sentHeldRevision = 0;
     }
     const parts = listNewParts(timeline, sent);
     const isHeldNew = held.revision !== sentHeldRevision;

@@ -367,6 +367,23 @@ it("held requests are shown to pages in the stream of the timeline, and each cha
   held.close();
 });
 
+it("held requests are shown to pages also after the journal is cleared [interfaces 20]", async () => {
+  const sandbox = await openOverSockets();
+  await sandbox.faults.add(MODELS);
+  const live = await followEvents(api!, "/_control/sandboxes/default/live");
+  const asked = sandbox.fetch("/v1/models", { headers: { "api-key": KEYS.dan } });
+  const { id, release } = await sandbox.held.next();
+  await waitUntilPasses(() => expect(live.events.at(-1)).toMatchObject({ held: [{ id }] }));
+  await sandbox.journal.clear();
+  await waitUntilPasses(() => {
+    const beginnings = (live.events as { begins?: boolean }[]).filter(({ begins }) => begins);
+    expect(beginnings).toMatchObject([{}, { held: [{ id }] }]);
+  });
+  await release();
+  await asked;
+  live.close();
+});
+
 describe("a test that leaves a request held", () => {
   it("fails with a message that says which one and what to do [interfaces 20]", async () => {
     const sandboxes = testSandboxes({ engine: true });
