@@ -158,6 +158,29 @@ describe("side effects in the receiver test", () => {
   });
 });
 
+describe("a sound receiver passes the receiver test", () => {
+  it.each([302, 410])("if it answers %i to other methods than POST [3.3, 6.4]", async (status) => {
+    const { url, probe } = await startRunning(SECRET, { get: () => [status, "", { Location: "/login" }] });
+    expectFullPass(await grade({ url, probe }));
+  });
+});
+
+describe("a delivery that is not answered in time", () => {
+  it("fails its check, also on a kept connection, and is not sent again [6.4]", async () => {
+    let hanging = 0;
+    const { url } = await startRunning(SECRET, {
+      process(context, payload) {
+        if (hanging > 0 || !/[^\0-\x7f]/.test(context.body.toString()))
+          return CORRECT_STEPS.process(context, payload);
+        hanging += 1;
+        return new Promise(() => {});
+      },
+    });
+    const report = await grade({ url, only: ["body-utf8"], timeoutMs: 2000 });
+    expect(listChecksWith(report, "failed")).toEqual(["body-utf8"]);
+  });
+});
+
 /** Starts a probe that converts the answer of another probe. */
 async function convertProbe(probe: string, write: (ids: string[]) => string): Promise<string> {
   const server = http.createServer(async (_request, response) => {

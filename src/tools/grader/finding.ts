@@ -51,8 +51,9 @@ export function isDeferred(attempt: Attempt): boolean {
   return isRateLimited(attempt) || isOverloaded(attempt);
 }
 
+/** The service sends deliveries by POST only: a 410 to another method disables nothing. */
 export function isDisabledBy410(attempt: Attempt): boolean {
-  return getStatus(attempt) === 410;
+  return getStatus(attempt) === 410 && attempt.request.method === "POST";
 }
 
 /** The finding if side effects cannot be checked, for lack of a probe; `start` begins its sentence. */

@@ -24,7 +24,7 @@ export interface Attempt {
   result: OutboundResult;
 }
 
-/** Whether the receiver gave no answer in time. */
+/** Whether the receiver gave no answer in time; not if the sender itself closed the connection (`leave`). */
 export const hasNoAnswer = ({ error }: OutboundResult): boolean =>
   error !== undefined && error.kind !== "left";
 
@@ -94,9 +94,8 @@ export class Session {
   }
 
   /**
-   * Sends a delivery. A genuine, unchanged one uses an idle connection if the receiver keeps one open. If
-   * the connection breaks, the delivery is sent again over a new one, since an idle connection may close at
-   * any time.
+   * Sends a delivery. A genuine, unchanged one uses an idle connection if the receiver keeps one open. If that connection
+   * breaks, the delivery is sent again over a new one, since an idle connection may close at any time.
    * @throws WebhookGone if a genuine delivery is answered 410.
    */
   async deliver(delivery: TestDelivery, variant?: RequestVariant): Promise<Attempt> {
@@ -104,7 +103,8 @@ export class Session {
     const request = toRequest(this.options, delivery, variant);
     if (genuine && variant === undefined) request.reuse = this.reusesConnections;
     const result = await this.sendPatiently(request);
-    if (!hasNoAnswer(result) || !result.reused) return this.record({ request, delivery, genuine, result });
+    if (!result.reused || !hasNoAnswer(result) || result.error?.kind === "timeout")
+      return this.record({ request, delivery, genuine, result });
     const retry = { ...request, reuse: false };
     return this.record({ request: retry, delivery, genuine, result: await this.sendPatiently(retry) });
   }
@@ -221,11 +221,12 @@ export class Session {
   private record(attempt: Attempt): Attempt {
     const { delivery, genuine, result, request } = attempt;
     this.attempts.push(attempt);
-    if (!genuine || delivery === null) return attempt;
+    // The service sends deliveries by POST only.
+    if (!genuine || delivery === null || request.method !== "POST") return attempt;
     const { response_code: status } = result;
     if (status > 0) this.fastestMs = Math.min(this.fastestMs, result.duration_ms);
     if (status === 410) throw new WebhookGone(attempt);
-    if (status >= 200 && status <= 299 && request.method === "POST") this.expectEffect(delivery);
+    if (status >= 200 && status <= 299) this.expectEffect(delivery);
     return attempt;
   }
 

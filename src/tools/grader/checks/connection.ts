@@ -155,7 +155,9 @@ export const noRedirect: Check = {
     "Register the final URL (scheme, host and trailing slash as the server wants them), or let this route answer itself.",
   sendsNothing: true,
   run(session) {
-    const answeredAttempts = session.attempts.filter((attempt) => attempt.genuine && getStatus(attempt) > 0);
+    const answeredAttempts = session.attempts.filter(
+      (attempt) => attempt.genuine && attempt.request.method === "POST" && getStatus(attempt) > 0,
+    );
     const redirect = answeredAttempts.find((attempt) => Math.floor(getStatus(attempt) / 100) === 3);
     if (redirect) {
       const finding = failed(`a valid delivery: the receiver ${describeResult(redirect)}`, redirect);
