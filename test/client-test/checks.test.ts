@@ -8,6 +8,7 @@ import {
   create,
   performTasks,
   readAddition,
+  readAsTwo,
   readChangeLogPages,
   readPages,
   readPagesAfterDefault,
@@ -45,6 +46,7 @@ describe("a sound client", () => {
   it.each([
     ["with a key", {}, performTasks],
     ["with ETags", { etags: true }, readTwice],
+    ["with ETags for each of two users", { etags: true }, readAsTwo],
     ["that reads what it has added", {}, readAddition],
     ["without retries", { retries: () => false }, performTasks],
     ["with tokens", { usesToken: true, timeoutMs: 3000 }, readTogether],

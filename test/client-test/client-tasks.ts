@@ -39,6 +39,12 @@ export const readTwice: Work = async (sandbox, flaws, signal) => {
   await call("GET", SENTENCES);
 };
 
+/** Each user has a client, which knows the ETags of its own answers. */
+export const readAsTwo: Work = async (sandbox, flaws, signal) => {
+  for (const user of ["usr_ada", "usr_dan"] as const)
+    await createClient(sandbox, sandbox.credentials[user], flaws, signal).call("GET", SENTENCES);
+};
+
 export const create: Work = (sandbox, flaws, signal) =>
   openClient(sandbox, flaws, signal).call("POST", "/webhooks", WEBHOOK);
 

@@ -94,6 +94,8 @@ export function isSame(a: JournalEntry, b: JournalEntry): boolean {
   return (
     a.method === b.method &&
     a.path === b.path &&
+    // The caller of a request with a wrong credential is unknown.
+    (a.principal ?? b.principal) === (b.principal ?? a.principal) &&
     a.request.query === b.request.query &&
     isSameBody(a.request.body, b.request.body)
   );
