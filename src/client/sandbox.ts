@@ -45,8 +45,12 @@ export class SandboxClient {
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const given = typeof input === "object" && "url" in input ? input : undefined;
     const original = new URL(given?.url ?? (input as string | URL), PATH_ORIGIN);
-    const isOwn = original.origin === new URL(this.url).origin;
-    const url = isOwn ? original.href : this.url + original.pathname + original.search;
+    const base = new URL(this.url);
+    // Other addresses of the server's own origin begin with `/_`, such as those of receivers.
+    const isComplete =
+      original.origin === base.origin &&
+      [base.pathname, "/_"].some((one) => original.pathname.startsWith(one));
+    const url = isComplete ? original.href : this.url + original.pathname + original.search;
     const target = given === undefined ? url : await moveRequest(given, url);
     return this.http.fetch(retainSources(new Request(target, init), [input, target]));
   };

@@ -93,6 +93,20 @@ describe("a sandbox in this process", () => {
       expect((await sandbox.fetch(input, input instanceof Request ? undefined : asDan)).status).toBe(200);
   });
 
+  it("reaches its own sandbox also by the address of the server [interfaces 17]", async () => {
+    await sandbox.state("threads").create({});
+    const [entry] = (await sandbox.history.list()).entries;
+    const fork = await sandbox.history.fork(entry!.id);
+    expect(fork.url).toBe(`${sandbox.url}/_s/${fork.name}`);
+    for (const url of [
+      `${sandbox.url}/v1/models`,
+      `${fork.url}/v1/models`,
+      `${sandbox.url}/v1/files?limit=1`,
+    ])
+      expect((await fork.fetch(url, asDan)).url).toBe(url.replace(/(_s.*?\/)?v1/, `_s/${fork.name}/v1`));
+    expect((await sandbox.journal.list()).entries).toEqual([]);
+  });
+
   it("a response has its URL in the sandbox, as clients resolve links against it [interfaces 17]", async () => {
     for (const origin of ["", "https://api.example.com"]) {
       const response = await sandbox.fetch(`${origin}/v1/models?limit=1#top`, asDan);
