@@ -210,6 +210,17 @@ describe("a generated map is valid for its schema [interfaces 18]", () => {
   });
 });
 
+it.each([
+  "additionalProperties: { type: integer }",
+  'patternProperties: { "^r": { type: integer } }, additionalProperties: { type: string }',
+])("a required key that only `%s` describes has a value of that type [interfaces 18]", async (keys) => {
+  const schema = `{ type: object, required: [rest], properties: { a: { type: string } }, ${keys} }`;
+  const { send } = serve(
+    `  /v1/m: { get: { operationId: get, responses: ${writeResponses("application/json", schema)} } }`,
+  );
+  expect((await send("GET", "/v1/m")).body).toEqual({ a: expect.any(String), rest: expect.any(Number) });
+});
+
 describe("a reference to an `$anchor` [interfaces 18]", () => {
   it("is followed in requests, answers and discriminators", async () => {
     const pets =

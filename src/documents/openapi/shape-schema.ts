@@ -82,6 +82,8 @@ class SchemaShaper {
     const properties = new Map([...(branch?.properties ?? []), ...schemas.listProperties(node)]);
     if (properties.size > 0) {
       const required = new Set([...schemas.listRequired(node), ...(branch?.required ?? [])]);
+      for (const name of required)
+        if (!properties.has(name)) properties.set(name, findSchemaOfKey(name, keywords));
       return this.shapeObject({ properties, required, fixed: branch?.fixed ?? new Map() }, inside);
     }
     if (branch !== undefined)
@@ -137,7 +139,6 @@ class SchemaShaper {
       this.fieldsLeft -= 1;
       shaped[name] = fixed.get(name) ?? this.shape(schema, { depth: depth + 1, ancestors });
     }
-    for (const name of required) if (!properties.has(name)) shaped[name] = fixed.get(name) ?? {};
     return { type: "object", properties: shaped, required: Object.keys(shaped), additionalProperties: false };
   }
 
@@ -183,31 +184,31 @@ class SchemaShaper {
   }
 
   /** Gives a map its required keys, and the minimum number of keys, of the forms that it allows. */
-  private shapeMap(
-    { additionalProperties, patternProperties, propertyNames, minProperties, required }: JsonObject,
-    { depth, ancestors }: SchemaContext,
-  ): JsonObject {
+  private shapeMap(keywords: JsonObject, { depth, ancestors }: SchemaContext): JsonObject {
+    const { patternProperties, propertyNames, minProperties, required } = keywords;
     const least = typeof minProperties === "number" ? minProperties : 0;
     const names = new Set(Array.isArray(required) ? (required as string[]) : []);
     const { pattern: namePattern, enum: allowedNames } = this.schemas.mergeKeywords(propertyNames);
-    const schemasByPattern = Object.entries((patternProperties ?? {}) as JsonObject);
-    const patterns = [...schemasByPattern.map(([pattern]) => pattern), namePattern].filter(
-      isPattern,
-    ) as string[];
+    const patterns = [...Object.keys(patternProperties ?? {}), namePattern].filter(isPattern) as string[];
     for (const name of Array.isArray(allowedNames) ? (allowedNames as string[]) : [])
       if (names.size < least) names.add(name);
     for (let seed = 1; names.size < least && seed <= least + MAX_NAME_TRIES; seed++) {
       const name = patterns.length === 0 ? `key${seed}` : toName(patterns[seed % patterns.length]!, seed);
       if (name !== undefined) names.add(name);
     }
-    const shapeValue = (name: string) => {
-      const [, value = additionalProperties] =
-        schemasByPattern.find(([pattern]) => isPattern(pattern) && toRegExp(pattern).test(name)) ?? [];
-      return isJsonObject(value) ? this.shape(value, { depth: depth + 1, ancestors }) : { type: "string" };
-    };
+    const shapeValue = (name: string) =>
+      this.shape(findSchemaOfKey(name, keywords), { depth: depth + 1, ancestors });
     const properties = Object.fromEntries([...names].map((name) => [name, shapeValue(name)]));
     return { type: "object", properties, required: [...names] };
   }
+}
+
+/** The schema of a key that `properties` lacks; any text if nothing describes it. */
+function findSchemaOfKey(name: string, { patternProperties, additionalProperties }: JsonObject): JsonObject {
+  const byPattern = Object.entries((patternProperties ?? {}) as JsonObject);
+  const [, schema = additionalProperties] =
+    byPattern.find(([pattern]) => isPattern(pattern) && toRegExp(pattern).test(name)) ?? [];
+  return isJsonObject(schema) ? schema : { type: "string" };
 }
 
 /** Bounds beyond MAX_NUMBER only describe a format such as int64, and numbers near them lose digits. */
