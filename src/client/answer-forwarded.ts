@@ -4,8 +4,8 @@ import { unstreamedBodies } from "../hosts/fetch/fetch-answer.ts";
 import type { AnswerPart, ForwardedRequest, Port, ReaderMessage } from "./worker-messages.ts";
 
 /**
- * The pause before `broken` is sent: the reader then discards all bytes that it has not read yet, in Chromium also those
- * on the way from page to worker.
+ * The pause before `broken` is sent, which makes the reader discard all bytes that it has not read yet, in Chromium also
+ * those on the way from page to worker.
  */
 const DRAIN_MS = 100;
 

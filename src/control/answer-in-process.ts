@@ -12,7 +12,7 @@ export function toOwnAnswer(answer: Answer, headers: Readonly<Record<string, str
   return createCompleteAnswer(Object.entries(all).flat(), answer);
 }
 
-/** Creates the handler of control calls that come from this process; no guard checks them. */
+/** Creates the handler of control calls of this process, which no guard checks; it returns undefined if the caller has left. */
 export function createInProcessHandler(control: ControlServer) {
   let handle: HandleControl | undefined;
   return async (request: PlainRequest): Promise<CompleteAnswer | undefined> => {

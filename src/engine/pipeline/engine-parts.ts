@@ -10,11 +10,12 @@ import type { Answer, ForwardedParts, PlainRequest } from "./plain-http.ts";
 
 /** The parts that the composition root gives the engine; the pipeline itself names no resource. */
 export interface EngineParts {
+  /** Undefined for an unknown credential; a known caller who may not call is `refused`. */
   identify: (
     tx: Transaction,
     headers: RequestHeaders,
   ) => Identity | undefined | Promise<Identity | undefined>;
-  /** The credential that was found, its place (`prefix` if not a header for keys), and its problem; for the journal. */
+  /** The credential that was found, its place (`prefix` says it if no header for keys has it) and its problem; for the journal. */
   explainCredentials: (tx: Transaction, headers: RequestHeaders, prefix?: string) => Promise<string>;
   /** Checks the spending limits of section 8, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;

@@ -11,7 +11,7 @@ const PARALLEL_LIFECYCLES = 4;
 const LONGEST_LIFECYCLE = 12;
 
 export interface LifecycleContext {
-  /** The position at which the lifecycle can begin at the earliest; position 0 is the newest step. */
+  /** The position at which the lifecycle can begin at the earliest. Positions count back in time: 0 is the newest step. */
   earliest: number;
   /** The number of positions that are left for its steps. */
   maxSteps: number;
