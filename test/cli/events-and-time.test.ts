@@ -195,7 +195,7 @@ describe("trigger and clock advance", () => {
   it("say everywhere why a webhook became inactive [interfaces 14]", async () => {
     await createReceiver([410]);
     const [{ delivery_id: id, webhook_id }] = (await runJson("trigger", "user.created")).deliveries;
-    const because = `its receiver answered 410 to ${id}, attempt 1`;
+    const because = `attempt 1 of ${id} was answered with 410`;
     expect((await run("deliveries", "list")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
     expect((await run("deliveries", "show", id)).stdout).toContain(`, inactive: ${because})`);
     expect((await run("trigger", "user.created")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);

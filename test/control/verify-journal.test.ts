@@ -325,6 +325,17 @@ describe("deliveries are in the journal", () => {
     expect([mixed.status, mixed.body.field]).toEqual([422, "match.operation"]);
   });
 
+  it("with the rule that answered in place of the receiver [interfaces 14]", async () => {
+    const { name, webhook_id } = await createFailingWebhook();
+    const rule = { id: "full", match: { event: "user.*" }, effect: { status: 507 } };
+    await control("POST", `/${name}/faults`, rule);
+    await control("POST", `/${name}/deliveries/redeliver`, { all_failed: true, webhook: webhook_id });
+    const [entry] = (await control("GET", `/${name}/journal?event=user.created`)).body.entries;
+    expect(entry.reasons[0]).toBe(
+      "the rule inline/full answered 507 in place of the receiver; a delivery succeeds with a status from 200 to 299",
+    );
+  });
+
   it("with the reason if a receiver is gone, as the webhook has the reason why it became inactive [interfaces 14]", async () => {
     const name = await createSandbox();
     const { body } = await control("POST", `/${name}/receivers`, { answers: [410] });
@@ -343,7 +354,7 @@ describe("deliveries are in the journal", () => {
     const [reset] = (await control("GET", `/${name}/journal?event=user.created`)).body.entries;
     expect(reset).toMatchObject({ decision: "fault:inline/fault_1", status: 0 });
     expect(reset.reasons[1]).toBe(
-      `no retry follows: the webhook is inactive, since its receiver answered 410 to ${entry.delivery.delivery_id}, attempt 1`,
+      `no retry follows: the webhook is inactive, since attempt 1 of ${entry.delivery.delivery_id} was answered with 410`,
     );
     await control("PATCH", `/${name}/state/webhooks/${data.webhook_id}`, { active: true });
     await control("POST", `/${name}/deliveries/redeliver`, { all_failed: true, webhook: data.webhook_id });

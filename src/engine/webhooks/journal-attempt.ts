@@ -53,9 +53,16 @@ export function findAttemptEntry(
   return newest?.kind === "delivery" && newest.subject === queued.delivery_id ? newest : undefined;
 }
 
-function explainFailure({ outcome: { response_code, error } }: CompletedAttempt): string {
+function explainFailure({
+  outcome: { response_code, error },
+  exchange: { fault },
+}: CompletedAttempt): string {
   if (response_code === 0) return `there was no answer: ${error ?? "the connection ended"}`;
+  const answered =
+    fault?.replaced === "response"
+      ? `the rule ${fault.by} answered ${response_code} in place of the receiver`
+      : `the receiver answered ${response_code}`;
   if (response_code >= 300 && response_code < 400 && response_code !== 304)
-    return `the receiver answered ${response_code}: redirects are not followed`;
-  return `the receiver answered ${response_code}; a delivery succeeds with a status from 200 to 299`;
+    return `${answered}: redirects are not followed`;
+  return `${answered}; a delivery succeeds with a status from 200 to 299`;
 }

@@ -148,7 +148,7 @@ export function recordAttempt(
   tx.put(deliveries, delivery);
   updateRetryTimer(tx, delivery);
   if (evaluation.status === "success") tx.remove(queuedAttempts, toRetryId(delivery.delivery_id));
-  const because = `its receiver answered ${response_code} to ${delivery.delivery_id}, attempt ${delivery.attempts}`;
+  const because = `attempt ${delivery.attempts} of ${delivery.delivery_id} was answered with ${response_code}`;
   const active = webhook.active && !evaluation.disablesWebhook;
   tx.put(webhooks, setActivity({ ...webhook, last_delivery: tx.now }, { active, because }));
   if (evaluation.disablesWebhook) cancelPending(tx, webhook.webhook_id);
