@@ -19,7 +19,7 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
   if (form.length > MAX_PARTS) throw createTooManyPartsError();
   const parts = new FormParts(spec);
   const { sentTexts, files } = parts;
-  let reservedBytes = 0;
+  let fileBytes = 0;
   for (const [sentName, value] of form) {
     const name = parts.toDeclaredName(sentName);
     const file = parts.findFileSpec(name);
@@ -32,12 +32,12 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
       const key = parts.createFileKey(name, { filename: value.name, type: mime_type });
       const limit_bytes = file.limit(settings);
       if (value.size > limit_bytes) throw createPartTooLargeError(name, limit_bytes);
-      space.reserve(value.size);
-      reservedBytes += value.size;
+      fileBytes += value.size;
       files[key] = toReceivedFile(value, mime_type);
     }
   }
-  return { fields: parts.toFields(), sentTexts, files, cleanUp: () => space.release(reservedBytes) };
+  space.reserve(fileBytes);
+  return { fields: parts.toFields(), sentTexts, files, cleanUp: () => space.release(fileBytes) };
 };
 
 async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<FormData> {

@@ -40,13 +40,15 @@ export const readForm: ReadForm = async (request, spec, storage) => {
   const form = new FormReader(request, spec, { ...storage, folder });
   const cleanUp = () => {
     rmSync(folder, { recursive: true, force: true });
-    form.release();
+    form.releaseSpace();
   };
   try {
     await form.read(busboy);
     const { sentTexts, files } = form.parts;
     return { fields: form.parts.toFields(), sentTexts, files, cleanUp };
   } catch (error) {
+    // A folder in which a file is just being created cannot be removed.
+    await form.closeFiles();
     cleanUp();
     throw error;
   }
@@ -76,7 +78,7 @@ class FormReader {
   /** Parts whose headers were received, minus those that busboy has reported: above 0 at the end, it could not read one. */
   private unreadParts = 0;
   private reservedBytes = 0;
-  private isReleased = false;
+  private isClosed = false;
 
   constructor(request: Received, spec: FormSpec, storage: FormReader["storage"]) {
     this.request = request;
@@ -84,12 +86,15 @@ class FormReader {
     this.storage = storage;
   }
 
-  /** Releases the space on disk; a file that is still being received is closed. */
-  release(): void {
-    this.isReleased = true;
-    for (const out of this.outputs) out.destroy();
+  releaseSpace(): void {
     this.storage.space.release(this.reservedBytes);
-    this.reservedBytes = 0;
+  }
+
+  /** Ends the reception of files that are still being received. */
+  async closeFiles(): Promise<void> {
+    this.isClosed = true;
+    for (const out of this.outputs)
+      if (!out.closed) await new Promise<void>((resolve) => out.destroy().once("close", () => resolve()));
   }
 
   read(busboy: typeof busboyType): Promise<void> {
@@ -254,7 +259,7 @@ class FormReader {
 
   /** Reserves space of the sandbox, which it shares with uploads. */
   private reserve(bytes: number): void {
-    if (this.isReleased) return;
+    if (this.isClosed) return;
     this.storage.space.reserve(bytes);
     this.reservedBytes += bytes;
   }
