@@ -184,6 +184,18 @@ describe("the limit of rules per sandbox", () => {
     expect((await make(two.slice(0, 1))).status).toBe(201);
   });
 
+  it("counts a rule once whose lease is renewed, and names the id of one that cannot be [interfaces 7]", async () => {
+    await api.close();
+    api = await startReference({ shared: { token: "a-token-of-tests", limits: { rules: 2 } } });
+    const add = (rule: object) => control("POST", "/faults", { ...rule, effect: { status: 503 } });
+    const leased = { id: "leased", lease: { ttl: "1h" } };
+    expect((await add(leased)).status).toBe(201);
+    expect((await add({ id: "plain" })).status).toBe(201);
+    expect((await add(leased)).status).toBe(201);
+    expect((await add({ id: "plain" })).body.type).toContain("id-in-use");
+    expect((await add({ id: "third" })).body).toMatchObject({ limit: "rules", wanted: 3 });
+  });
+
   it("counts the rules of a sandbox that is opened from a file [interfaces 7]", async () => {
     for (const id of ["one", "two"]) await control("POST", "/faults", { id, effect: { status: 503 } });
     const exported = await fetch(`${api.url}${DEFAULT}/export`, { method: "POST", headers: AUTHORIZATION });

@@ -102,7 +102,9 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: RuleBody },
     handle({ body, sandbox, server }) {
       const faults = server.faults.getSandboxFaults(sandbox);
-      requireRoom(server, "rules", faults.rules.allRules.length + 1);
+      const { allRules, inlineRules } = faults.rules;
+      if (!inlineRules.some(({ rule }) => rule.id === body.id))
+        requireRoom(server, "rules", allRules.length + 1);
       try {
         return renderRule(faults.add(body));
       } catch (error) {
