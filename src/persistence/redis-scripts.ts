@@ -80,16 +80,16 @@ return {'OK'}
 `);
 
 /**
- * An owner whose lease had expired reclaims its sandbox, unless another node has taken it over. If Redis restarted and
- * lost data (`restarted`), the owner has the newer state. KEYS: lease, rows. ARGV: epoch, lost session, session, node
- * url, restarted.
+ * An owner whose lease had expired reclaims its sandbox, unless another node has taken it over. A call whose answer was
+ * lost may be repeated. If Redis restarted and lost data (`restarted`), the owner has the newer state. KEYS: lease, rows.
+ * ARGV: epoch, lost session, session, node url, restarted.
  */
 export const RECLAIM = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
 local stored = redis.call('HMGET', lease, 'epoch', 'session', 'number')
 local stored_epoch, own_epoch = tonumber(stored[1] or '0'), tonumber(ARGV[1])
 local is_owner = stored_epoch == own_epoch and stored[2] == ARGV[2] and redis.call('EXISTS', rows) == 1
-local was_reclaimed = stored_epoch == own_epoch and stored[2] == ARGV[3]
+local was_reclaimed = stored[2] == ARGV[3]
 if not is_owner and not was_reclaimed and not (stored_epoch < own_epoch and ARGV[5] == '1') then return {'FENCED', stored_epoch} end
 redis.call('HSET', lease, 'epoch', own_epoch + 1, 'session', ARGV[3], 'url', ARGV[4])
 return {'OK', own_epoch + 1, stored[3] or ''}

@@ -129,6 +129,10 @@ describe("the store of a fleet", () => {
     // The recovery failed for another sandbox, and is repeated.
     expect(await reclaimAgain("kept")).toBe("same");
     expect(await reclaimAgain("gone", true)).toBe("behind");
+    // The answer to the first call was lost, so that the node does not know the new epoch.
+    for (const name of ["kept", "gone"]) a.owned.set(name, { epoch: 1, number: "1" });
+    expect(await reclaimAgain("kept")).toBe("same");
+    expect(await reclaimAgain("gone", true)).toBe("behind");
     await a.commit("kept", toPieces([put("kept", "world", "x", 2)]));
   });
 
