@@ -68,11 +68,11 @@ const honoursRetryAfter: ClientCheck = {
   },
 };
 
-/** Milliseconds; undefined if the answer does not say. */
+/** Milliseconds; undefined if the answer does not say, or has neither whole seconds nor a date. */
 function readRetryAfter({ response, at }: JournalEntry): number | undefined {
-  const value = findHeader(response.headers, "retry-after");
-  if (value === undefined) return undefined;
-  return /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.parse(at);
+  const value = findHeader(response.headers, "retry-after") ?? "";
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  return value.endsWith("GMT") ? Date.parse(value) - Date.parse(at) : undefined;
 }
 
 const OUTAGE = hitReadOrAny({ effect: { status: 503 } });
@@ -109,13 +109,9 @@ const growingPauses: ClientCheck = {
   advice: "Double the pause before each retry, so that a service that comes back is not overrun.",
   readsTime: true,
   stage: OUTAGE,
+  // Pauses that are drawn at random may also shrink.
   read: ({ run }) =>
-    readPauses(run, (pauses, attempts) => {
-      const finding = `its pauses were ${formatPauses(pauses)}`;
-      // Pauses that are drawn at random may also shrink.
-      const isSteady = Math.max(...pauses) < 1.3 * Math.min(...pauses) + TOLERANCE_MS;
-      return isSteady ? failed(finding, attempts) : passed(finding, attempts);
-    }),
+    readPauses(run, (pauses) => Math.max(...pauses) < 1.3 * Math.min(...pauses) + TOLERANCE_MS),
 };
 
 const jitteredPauses: ClientCheck = {
@@ -126,35 +122,34 @@ const jitteredPauses: ClientCheck = {
     "Draw each pause at random below its limit, so that many clients do not come back at the same moment.",
   readsTime: true,
   stage: OUTAGE,
-  read: ({ run }) =>
-    readPauses(run, (pauses, attempts) => {
-      const finding = `its pauses were ${formatPauses(pauses)}`;
-      const ratio = pauses.at(-1)! / pauses.at(-2)!;
-      // Random pauses may be regular by chance, but rarely by one of these factors.
-      const isUsual = [1, 1.5, 2, 3, 4].some((usual) => Math.abs(ratio - usual) < 0.05 * usual);
-      const isRegular =
-        isUsual &&
-        pauses.slice(1).every((pause, at) => {
-          const expected = pauses[at]! * ratio;
-          return Math.abs(pause - expected) < 0.04 * expected + TIMER_MS;
-        });
-      return isRegular ? failed(finding, attempts) : passed(finding, attempts);
-    }),
+  read: ({ run }) => readPauses(run, isRegular),
 };
+
+function isRegular(pauses: readonly number[]): boolean {
+  if (Math.max(...pauses) < TIMER_MS) return true;
+  const ratio = pauses.at(-1)! / pauses.at(-2)!;
+  // Random pauses may be regular by chance, but rarely by one of these factors.
+  const isUsual = [1, 1.5, 2, 3, 4].some((usual) => Math.abs(ratio - usual) < 0.05 * usual);
+  return (
+    isUsual &&
+    pauses.slice(1).every((pause, at) => {
+      const expected = pauses[at]! * ratio;
+      return Math.abs(pause - expected) < 0.04 * expected + TIMER_MS;
+    })
+  );
+}
 
 /** A pattern needs at least three pauses. */
 const MIN_PAUSES = 3;
 
-function readPauses(
-  run: ClientRun,
-  read: (pauses: readonly number[], attempts: readonly JournalEntry[]) => ClientFinding,
-): ClientFinding {
+function readPauses(run: ClientRun, isFlawed: (pauses: readonly number[]) => boolean): ClientFinding {
   // Retry-After says how long to wait, so the client has no choice.
   const attempts = listAttempts(run, (entry) => isRetryable(entry) && readRetryAfter(entry) === undefined);
   const pauses = attempts.slice(1).map((attempt, at) => measurePause(attempts[at]!, attempt));
   if (pauses.length < MIN_PAUSES)
     return notObservable(`it retried ${pluralize(pauses.length, "time")}; ${MIN_PAUSES} retries are needed`);
-  return read(pauses, attempts);
+  const finding = `its pauses were ${formatPauses(pauses)}`;
+  return isFlawed(pauses) ? failed(finding, attempts) : passed(finding, attempts);
 }
 
 function formatPauses(pauses: readonly number[]): string {
