@@ -1,10 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { MASK, redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "./redact.ts";
+import {
+  createSecretRedactor,
+  MASK,
+  redactBrokenJson,
+  redactHeader,
+  redactJson,
+  redactQuery,
+  redactText,
+} from "./redact.ts";
 
 const KEY = "ak_adaOwnerAcme000000000000000000000000000";
 const SECRET = "whsec_referenceSecretForTheOpsWebhook0001";
 const TOKEN = "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo";
 const JWT = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfYWRhIiwib3JnIjoib3JnX2FjbWUiLCJrZXkiOiJhcGlrZXlfYWRhIn0.${TOKEN}`;
+
+it("a known secret is redacted in each of its spellings [interfaces 14]", () => {
+  const secret = "whsec_Zm9v+YmFy/YmF6";
+  const texts = [secret, secret.slice("whsec_".length)];
+  const spellings = texts.flatMap((text) => {
+    const hex = Buffer.from(text).toString("hex");
+    return [text, hex, hex.toUpperCase(), btoa(text), encodeURIComponent(text)];
+  });
+  expect(new Set(spellings.map(createSecretRedactor(secret)))).toEqual(new Set(["[secret]"]));
+});
 
 describe("the masking of secrets [interfaces 4]", () => {
   it.each([

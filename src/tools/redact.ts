@@ -91,11 +91,12 @@ export function createSecretRedactor(secret: string): (text: string) => string {
 /** A webhook secret as it might be printed, the longest spelling first. */
 export function spellSecret(secret: string): string[] {
   const withoutPrefix = secret.replace(/^whsec_/, "");
-  const encoded = [secret, withoutPrefix].flatMap((text) => {
+  const spellings = [secret, withoutPrefix].flatMap((text) => {
     const bytes = Buffer.from(text);
-    return [bytes.toString("hex"), bytes.toString("base64"), bytes.toString("base64url")];
+    const hex = bytes.toString("hex");
+    const base64 = [bytes.toString("base64"), bytes.toString("base64url")];
+    return [text, hex, hex.toUpperCase(), ...base64, encodeURIComponent(text)];
   });
-  const spellings = [secret, withoutPrefix, ...encoded, encodeURIComponent(secret)];
   return [...new Set(spellings)]
     .filter((spelling) => spelling.length >= MIN_SPELLING)
     .sort((a, b) => b.length - a.length);
