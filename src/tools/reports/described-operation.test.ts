@@ -21,6 +21,37 @@ components: { schemas: { Size: { type: integer }, a b: { type: string }, a_20b: 
   return makeAjv().compile({ ...copied, components: userComponents.components });
 }
 
+it("the server's document has the examples of a user's document as they are, and converts the schemas beside them [interfaces 18]", () => {
+  const column = { name: "a", nullable: true, minimum: 1, exclusiveMinimum: true, allOf: [], type: null };
+  const { operations } = compile(`openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+  /v1/a:
+    get:
+      responses:
+        "204": { description: d }
+        default:
+          description: d
+          content:
+            application/json:
+              schema: { properties: { default: { type: string, nullable: true }, example: { type: [string, null] } } }
+              example: ${JSON.stringify(column)}
+`);
+  const userComponents = { documents: [], components: {}, names: new Map<string, string>() };
+  const components = { schemas: new SchemaComponents(), responses: {}, userComponents };
+  const copied = copyDescribedParts(operations[0]!, components) as {
+    responses: { default: { content: object } };
+  };
+  expect(copied.responses.default.content).toEqual({
+    "application/json": {
+      schema: {
+        properties: { default: { type: ["string", "null"] }, example: { type: ["string", "null"] } },
+      },
+      example: column,
+    },
+  });
+});
+
 describe("the server's document, which is OpenAPI 3.1, describes the values that a user's document allows", () => {
   it.each([
     ["a nullable text", "3.0.3", "{ type: string, nullable: true }", null, true],

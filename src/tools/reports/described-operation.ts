@@ -9,6 +9,16 @@ import type { DocumentComponents } from "./openapi-document.ts";
 const PART_KIND =
   /(?<!\/properties|\/schemas)\/(?:(?<kind>responses|parameters|requestBodies|headers|examples|links)\/[^/]+|(?<body>requestBody))$/;
 
+/** Data is copied as it is; the keys of names are not keywords. */
+type Content = "keywords" | "names" | "data";
+
+function getContent(key: string, outer: Content): Content {
+  if (outer === "data") return "data";
+  if (outer === "names") return "keywords";
+  if (/^(const|default|enum|examples?|value)$/.test(key)) return "data";
+  return /^(properties|patternProperties|\$defs|responses|headers)$/.test(key) ? "names" : "keywords";
+}
+
 /**
  * Copies parameters, body and answers of an own operation from its OpenAPI document, and the components and other parts
  * that they refer to, under names such as `Own1.Tag` with the document's number.
@@ -24,8 +34,8 @@ export function copyDescribedParts(
   // In OpenAPI 3.0 a reference hides what is beside it, except `nullable`, which is often meant.
   const hidesSiblings = String(document["openapi"]).startsWith("3.0");
   const number = userComponents.documents.indexOf(document) + 1;
-  const copy = (value: unknown, isExample = false): unknown => {
-    if (Array.isArray(value)) return value.map((one) => copy(one, isExample));
+  const copy = (value: unknown, content: Content = "keywords"): unknown => {
+    if (Array.isArray(value)) return value.map((one) => copy(one, content));
     if (!isJsonObject(value)) return value;
     const { $ref } = value;
     // The server's document is OpenAPI 3.1, which has no components of this kind.
@@ -34,16 +44,16 @@ export function copyDescribedParts(
     const copied: JsonObject = {};
     for (const [key, inner] of Object.entries(hidesSiblings && typeof $ref === "string" ? { $ref } : value)) {
       // No reference of the copy names an anchor, and one that exists twice is invalid.
-      if (typeof inner === "string" && /^\$(dynamicA|a)nchor$/.test(key)) continue;
-      if (typeof inner === "boolean" && key === "nullable") continue;
-      if (isEmptyList(inner) && /^(all|any|one)Of$/.test(key)) continue;
+      const isLeftOut = isEmptyList(inner) ? /^(all|any|one)Of$/ : /^(nullable|\$(dynamicA|a)nchor)$/;
+      if (content === "keywords" && isLeftOut.test(key)) continue;
       copied[key] =
         typeof inner === "string" && key === "$ref"
           ? copyComponent(inner)
-          : copy(inner, isExample || /^(examples?|default)$/.test(key));
+          : copy(inner, getContent(key, content));
     }
+    if (content !== "keywords") return copied;
     convertExclusiveBounds(copied);
-    if (!isExample) replaceNullType(copied);
+    replaceNullType(copied);
     return value["nullable"] === true ? allowNull(copied) : copied;
   };
   const copyComponent = (ref: string): string => {
@@ -70,6 +80,6 @@ export function copyDescribedParts(
   return {
     ...(parameters !== undefined && { parameters: copy(parameters) }),
     ...(requestBody !== undefined && { requestBody: copy(requestBody) }),
-    responses: copy(responses ?? {}),
+    responses: copy(responses ?? {}, "names"),
   };
 }
