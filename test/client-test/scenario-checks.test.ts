@@ -122,6 +122,11 @@ describe("a check that a scenario expects", () => {
   const SAME = `later { ${LISTED} { models: [{ id: a }] } } }`;
   const NEWER = `later { ${LISTED} { models: [{ id: a, added_later: 1 }] } } }, { match: { method: POST }, effect: { error: INSUFFICIENT_PERMISSIONS! } }`;
 
+  const performInSmallJournal: Work = async (sandbox, flaws, signal) => {
+    await sandbox.configure({ journal_limit: 2 });
+    return performTasks(sandbox, flaws, signal);
+  };
+
   it.each([
     ["no-retry-of-403", "another status was retried", RETRIED_THEN_REFUSED, performTasks, {}, "passed"],
     ["no-blind-repeat", "the first POST was never made", NOT_DONE, create, {}, "inconclusive"],
@@ -152,6 +157,14 @@ describe("a check that a scenario expects", () => {
     ["tolerates-additions", "something else stopped it", NEWER, performTasks, {}, "inconclusive"],
     ["tolerates-additions", "nothing was added", SAME, performTasks, {}, "inconclusive"],
     ["bounded-retries", "it never ends", "{ times: 2, effect: { status: 503 } }", serve, {}, "passed"],
+    [
+      "bounded-retries",
+      "the journal has evicted its first requests",
+      "{ effect: { status: 503 } }",
+      performInSmallJournal,
+      {},
+      "inconclusive",
+    ],
     [
       "gives-up-on-silence",
       "it had an error, and never ends",

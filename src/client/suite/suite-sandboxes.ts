@@ -1,6 +1,6 @@
 import type { ExpectDocument } from "../../engine/faults/rule-document.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
-import type { RunEnd } from "../../tools/client-test/client-check.ts";
+import { notObservable, type RunEnd } from "../../tools/client-test/client-check.ts";
 import { readCheck, toStageRun } from "../../tools/client-test/read-check.ts";
 import { ControlError } from "../http.ts";
 import { type CountExpectation, describeNearest, formatExpectedCount } from "../received.ts";
@@ -10,7 +10,11 @@ import type { Expectation, ScenarioState, Verification } from "../types.ts";
 import type { ExpectationOutcome, RuleOutcome, SuiteRequest } from "./suite-result.ts";
 import type { SuiteServer } from "./suite-server.ts";
 
-const MAX_ENTRIES = 1000;
+/** Of a sandbox's requests, a report shows this many, the newest. */
+const MAX_SHOWN = 1000;
+const JOURNAL_INCOMPLETE = notObservable(
+  "the journal has evicted entries; raise the setting journal_limit, so that it has the whole run",
+);
 
 export type SandboxStage = NonNullable<ScenarioState["stages"]>[number];
 
@@ -105,16 +109,16 @@ export class SuiteSandboxes {
     const runs = await Promise.all(
       this.all.map(async (sandbox) => {
         const { clock } = await sandbox.info();
-        const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
+        const { entries, dropped } = await sandbox.journal.list({ kind: "request" });
         const requests = entries.toReversed();
         // A server without the scenario gets its rules one by one, and those are inline.
         const source = this.server.isActivatedByName(this.scenario) ? this.scenario.name : "inline";
         const run = toStageRun(requests, { end, source, stage });
-        return { run, requests, isRealTime: clock.mode !== "frozen" && clock.rate === 1 };
+        return { dropped, run, requests, isRealTime: clock.mode !== "frozen" && clock.rate === 1 };
       }),
     );
     return ids.map((id) => {
-      const findings = runs.map((one) => readCheck(id, one));
+      const findings = runs.map((one) => (one.dropped === 0 ? readCheck(id, one) : JOURNAL_INCOMPLETE));
       const finding =
         findings.find(({ outcome }) => outcome === "failed") ??
         findings.find(({ outcome }) => outcome === "passed") ??
@@ -138,7 +142,7 @@ export class SuiteSandboxes {
   async listJournal(tests: readonly SuiteTest[]): Promise<{ requests: number; journal: SuiteRequest[] }> {
     const names = new Map(tests.map(({ sandbox, name }) => [sandbox, name]));
     const pages = await Promise.all(
-      this.all.map((sandbox) => sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES })),
+      this.all.map((sandbox) => sandbox.journal.list({ kind: "request", limit: MAX_SHOWN })),
     );
     const journal = pages.flatMap(({ entries }, position) => {
       const test = names.get(this.all[position]!.name) ?? null;
