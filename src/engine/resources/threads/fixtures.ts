@@ -98,13 +98,13 @@ function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Mess
   const interval = toInterval(thread.created_at, count, MINUTE_MS);
   const firstExchange = context.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {
-    const turn = position % 2;
+    const fields = messageFormat.toFields(entries[position] ?? {}, base);
+    const role = fields.role ?? (position % 2 === 0 ? "user" : "assistant");
+    const exchange = EXCHANGES[(firstExchange + Math.floor(position / 2)) % EXCHANGES.length]!;
     const defaults = {
-      role: turn === 0 ? ("user" as const) : ("assistant" as const),
-      content: EXCHANGES[(firstExchange + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
+      content: exchange[role === "assistant" ? 1 : 0],
       created_at: thread.created_at + (position + 1) * interval,
     };
-    const fields = messageFormat.toFields(entries[position] ?? {}, base);
-    return makeMessage({ ...defaults, ...fields, thread_id: thread.id }, context);
+    return makeMessage({ ...defaults, ...fields, role, thread_id: thread.id }, context);
   });
 }
