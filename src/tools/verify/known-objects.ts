@@ -237,7 +237,10 @@ function readPairs(file: string, warn: Warn | undefined): [string, string[]][] {
   const { value } = readDocument(readUserText(file), { file, warn });
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new InputError(`${file} must contain names and ids, such as \`transcription_id: trans_short\``);
-  return Object.entries(value).map(([name, ids]) => [name, [ids].flat().map((id) => String(id))]);
+  // Null names the parent of a department at the top; with any other name, the id is missing.
+  const toText = (name: string, id: unknown) =>
+    name === "parent_department_id" ? String(id) : String(id ?? "");
+  return Object.entries(value).map(([name, ids]) => [name, [ids].flat().map((id) => toText(name, id))]);
 }
 
 function unknownName(written: string, names: ObjectNames): InputError {

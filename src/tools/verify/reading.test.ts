@@ -157,9 +157,11 @@ describe("--use", () => {
       "--use takes one name: write --use store_id=vs_1 apart from session_id",
     );
     expect(readIdsToUse(["model=a=b,c=d"], NAMES).get("model")).toEqual(["a=b", "c=d"]);
-    const file = join(folder, "list.yaml");
+    const file = join(folder, "objects.yaml");
     writeFileSync(file, "- session_id\n");
     expect(() => readIdsToUse([file], NAMES)).toThrow(/must contain names and ids/);
+    writeFileSync(file, "session_id:\n");
+    expect(() => readIdsToUse([file], NAMES)).toThrow("--use session_id is empty");
   });
 });
 
