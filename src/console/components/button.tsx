@@ -7,6 +7,7 @@ import { Problem } from "./status.tsx";
 export interface Mutation<T> {
   isPending: boolean;
   error: unknown;
+  reset: () => void;
   mutate: (input: undefined, options?: { onSuccess?: (result: T) => void }) => void;
 }
 
@@ -72,13 +73,21 @@ interface DialogButtonProps {
 
 /** `isOffered: false` hides the button; a dialog that is open stays. */
 export function DialogButton(
-  props: DialogButtonProps & { isOffered?: boolean; children: (close: () => void) => ReactNode },
+  props: DialogButtonProps & {
+    isOffered?: boolean;
+    onOpen?: () => void;
+    children: (close: () => void) => ReactNode;
+  },
 ) {
-  const { children, isOffered = true, ...button } = props;
+  const { children, isOffered = true, onOpen, ...button } = props;
   const [isOpen, setOpen] = useState(false);
+  const open = () => {
+    onOpen?.();
+    setOpen(true);
+  };
   return (
     <>
-      {isOffered && <ActionButton {...button} onPress={() => setOpen(true)} />}
+      {isOffered && <ActionButton {...button} onPress={open} />}
       {isOpen && children(() => setOpen(false))}
     </>
   );
@@ -98,7 +107,7 @@ export function ConfirmButton(props: {
 }) {
   const { title, verb, change, look = "danger", name, children } = props;
   return (
-    <DialogButton label={`${verb} …`} look={look} name={name}>
+    <DialogButton label={`${verb} …`} look={look} name={name} onOpen={change.reset}>
       {(close) => (
         <Dialog title={title} onClose={close}>
           <p>{children}</p>

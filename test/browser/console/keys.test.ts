@@ -78,6 +78,23 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("alert")).toContainText("No key apikey_dan");
   });
 
+  it("does not show the error of an earlier attempt when a confirmation opens again [interfaces 2]", async () => {
+    const { page } = await open("?key=apikey_dan");
+    await page.route(/\/state\/api_keys\/apikey_dan/, (route) =>
+      route.request().method() === "DELETE"
+        ? route.fulfill({ status: 409, json: { title: "Conflict", detail: "It is in use." } })
+        : route.continue(),
+    );
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Delete …" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await see(dialog).toContainText("It is in use.");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Delete …" }).click();
+    await see(dialog).toContainText("Delete Dan laptop?");
+    expect(await dialog.textContent()).not.toContain("It is in use.");
+  });
+
   it("expires a key by the sandbox clock [2.15]", async () => {
     const { page } = await open("?make=key");
     await page.getByRole("textbox", { name: "Name" }).fill("Short-lived");
