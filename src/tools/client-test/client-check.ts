@@ -31,7 +31,7 @@ export interface ClientRun {
   end: RunEnd;
   /** Its requests, oldest first. */
   requests: readonly JournalEntry[];
-  /** Whether the failures that were staged for the run decided the answer. */
+  /** Whether a failure that was staged for the run answered the request, or delayed its answer. */
   isHit: (entry: JournalEntry) => boolean;
 }
 
