@@ -47,7 +47,7 @@ export function copyJson(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, field]) => [name, copyJson(field)]));
 }
 
-/** Whether two JSON values are equal, whatever the names of their fields are. */
+/** Whether two JSON values are equal, with any names of fields, such as `constructor`. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b) || a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

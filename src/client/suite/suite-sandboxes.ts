@@ -10,7 +10,7 @@ import type { Expectation, ScenarioState, Verification } from "../types.ts";
 import type { ExpectationOutcome, RuleOutcome, SuiteRequest } from "./suite-result.ts";
 import type { SuiteServer } from "./suite-server.ts";
 
-/** Of a sandbox's requests, a report shows this many, the newest. */
+/** A report shows the newest requests of a sandbox only. */
 const MAX_SHOWN = 1000;
 const JOURNAL_INCOMPLETE = notObservable(
   "the journal has evicted entries; raise the setting journal_limit, so that it has the whole run",
