@@ -7,7 +7,6 @@ import { Problem } from "./status.tsx";
 export interface Mutation<T> {
   isPending: boolean;
   error: unknown;
-  reset: () => void;
   mutate: (input: undefined, options?: { onSuccess?: (result: T) => void }) => void;
 }
 
@@ -99,7 +98,7 @@ export function ConfirmButton(props: {
   title: string;
   /** Label of both buttons. */
   verb: string;
-  change: Mutation<unknown>;
+  change: Mutation<unknown> & { reset: () => void };
   look?: DialogButtonProps["look"];
   name?: string;
   /** The consequences. */
