@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { generateValue } from "./generate-value.ts";
+import { generateValue, inventField } from "./generate-value.ts";
 import { References } from "./references.ts";
 import { Schemas } from "./schemas.ts";
 
@@ -18,4 +18,13 @@ it.each([
     const value = generateValue(schemas, schema, seed);
     expect(schemas.compileValidator(schema, "answer")(value), String(value)).toBe(true);
   }
+});
+
+it("a value invented for a field is not null if its enum lacks null [interfaces 18]", () => {
+  const schemas = new Schemas(new References({}), "3.1.0");
+  const invention = { schemas, now: "2026-03-15T12:00:00.000Z", seed: 1 };
+  const type = ["string", "null"];
+  expect(inventField({ type, enum: ["a", "b"] }, invention)).toMatch(/^[ab]$/);
+  expect(inventField({ type, enum: ["a", null] }, invention)).toBeNull();
+  expect(inventField({ type }, invention)).toBeNull();
 });

@@ -47,10 +47,10 @@ export function inventField(node: unknown, invention: Invention): unknown {
   if (keywords["default"] !== undefined) return keywords["default"];
   if (keywords["const"] !== undefined) return keywords["const"];
   const types = schemas.listTypes(node);
-  if (types.has("null")) return null;
-  if (Array.isArray(keywords["enum"]) && !isEmptyEnum(keywords)) return keywords["enum"][0];
   const keepIfValid = (value: unknown) =>
     schemas.compileValidator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
+  if (types.has("null")) return keepIfValid(null);
+  if (Array.isArray(keywords["enum"]) && !isEmptyEnum(keywords)) return keywords["enum"][0];
   if (types.has("array")) return keepIfValid([]);
   if (types.has("boolean")) return keepIfValid(false);
   if (keywords["format"] === "unix-time") return Math.floor(Date.parse(now) / 1000);
