@@ -22,6 +22,7 @@ import {
   serve,
   startJob,
   upload,
+  uploadTwo,
   type Work,
 } from "./client-tasks.ts";
 
@@ -178,6 +179,13 @@ describe("a flawed client", () => {
     const shown = [...FLAWS, ...HANGING].map(([id]) => id);
     expect(CLIENT_CHECKS.map(({ id }) => id).filter((id) => !shown.includes(id))).toEqual([]);
   });
+});
+
+it("a client that uploads two files in turn resumes each of them [interfaces 21]", async () => {
+  const { checks } = await grade({}, ["resumes-uploads"], uploadTwo);
+  expect(checks).toMatchObject([{ outcome: "passed" }]);
+  const { checks: flawed } = await grade({ restartsUpload: true }, ["resumes-uploads"], uploadTwo);
+  expect(flawed).toMatchObject([{ outcome: "failed" }]);
 });
 
 it("a repetition that the service refuses has not made the change twice [interfaces 21]", async () => {

@@ -54,9 +54,10 @@ export const readTogether: Work = async (sandbox, flaws, signal) => {
   await Promise.all(Array.from({ length: 4 }, () => call("GET", "/v1/models")));
 };
 
-export const upload: Work = async (sandbox, flaws, signal) => {
+/** @returns a function that sends the next part of a file, or asks how much has arrived; it returns whether it is done */
+async function beginUpload(parts: number, ...[sandbox, flaws, signal]: Parameters<Work>) {
   const { call } = openClient(sandbox, flaws, signal);
-  const bytes = new Uint8Array(2 * 256 * 1024).fill(65);
+  const bytes = new Uint8Array(parts * 256 * 1024).fill(65);
   const file = { filename: "a.txt", mime_type: "text/plain", file_size: bytes.length };
   const { upload_url } = await call("POST", UPLOADS, file);
   const put = async (from: number, to: number) => {
@@ -68,17 +69,39 @@ export const upload: Work = async (sandbox, flaws, signal) => {
     return answer;
   };
   if (flaws.probesFirst) await put(0, 0).catch(() => {});
-  for (let at = 0; at < bytes.length; ) {
-    const end = Math.min(bytes.length, at + 256 * 1024);
-    try {
-      await put(at, end);
-      at = end;
-    } catch {
-      if (flaws.restartsUpload) continue;
+  let at = 0;
+  let isBroken = false;
+  return async () => {
+    if (isBroken) {
       const { status, headers } = await put(0, 0);
       at =
         status === 308 ? Number(/-(\d+)$/.exec(headers.get("range") ?? "-0")?.[1] ?? -1) + 1 : bytes.length;
+      isBroken = false;
+    } else {
+      const end = Math.min(bytes.length, at + 256 * 1024);
+      try {
+        await put(at, end);
+        at = end;
+      } catch {
+        isBroken = !flaws.restartsUpload;
+      }
     }
+    return at === bytes.length;
+  };
+}
+
+export const upload: Work = async (...client) => {
+  const goOn = await beginUpload(2, ...client);
+  while (!(await goOn()));
+};
+
+/** Uploads two files, a part of each in turn. */
+export const uploadTwo: Work = async (...client) => {
+  let uploads = [await beginUpload(2, ...client), await beginUpload(3, ...client)];
+  while (uploads.length > 0) {
+    const unfinished = [];
+    for (const goOn of uploads) if (!(await goOn())) unfinished.push(goOn);
+    uploads = unfinished;
   }
 };
 

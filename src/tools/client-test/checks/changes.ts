@@ -63,6 +63,9 @@ const isUploadPart = ({ operation, method, path }: JournalEntry) =>
 
 const getRange = (entry: JournalEntry) => getHeader(entry, "content-range") ?? "";
 
+const getFileSize = (entry: JournalEntry) =>
+  /\/(.+)$/.exec(getRange(entry))?.[1] ?? getHeader(entry, "content-length");
+
 /** Bytes; the smallest piece of a resumable upload. */
 const MIN_CHUNK_BYTES = 256 * 1024;
 
@@ -89,7 +92,9 @@ const resumesUploads: ClientCheck = {
   read({ run }) {
     const hit = findHit(run, (entry) => isUploadPart(entry) && !isStatusQuery(entry) && entry.status === 0);
     if (hit === undefined) return notObservable("the upload whose answer was to get lost was not sent");
-    const next = listAfter(run, hit).find(isUploadPart);
+    // Another file may be uploaded meanwhile. The size tells them apart: the id in the URL is masked.
+    const isOfSameFile = (one: JournalEntry) => isStatusQuery(one) || getFileSize(one) === getFileSize(hit);
+    const next = listAfter(run, hit).find((one) => isUploadPart(one) && isOfSameFile(one));
     if (next === undefined) return notObservable("it did not go on with the upload");
     if (getRange(next) === "" && Number(getHeader(next, "content-length")) <= MIN_CHUNK_BYTES)
       return notObservable("it sent a small upload again in one piece, which is allowed");
