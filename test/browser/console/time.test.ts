@@ -144,6 +144,22 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("shows the timers of a file in two stores once, so that the keys reach the rows below [interfaces 4]", async () => {
+    await createReference();
+    for (const store of ["vs_handbook", "vs_empty"]) {
+      const path = `/_s/timed/v1/organizations/org_acme/stores/${store}/files`;
+      await api.call("ada", "POST", path, { file_id: "file_loose" });
+    }
+    const { page } = await open();
+    const pending = page.getByRole("grid", { name: "Pending" });
+    await see(pending.getByRole("row", { name: /loose\.txt/ })).toHaveCount(1);
+    const count = await pending.getByRole("row").count();
+    await pending.focus();
+    for (let row = 1; row < count; row += 1) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await see(pending.getByRole("row").last()).toHaveAttribute("aria-selected", "true");
+  });
+
   it("marks pending timers as pending, and rounds the time until they are due [interfaces 4]", async () => {
     await createReference();
     const upload = { filename: "a.pdf", mime_type: "application/pdf", file_size: 1000 };

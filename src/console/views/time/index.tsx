@@ -54,7 +54,15 @@ export default function Time() {
   const { get, set } = useParameters();
   const whileRunning = usePollingWhileRunning();
   const sandbox = useSandbox();
-  const pending = useSandboxQuery(["pending"], (calls) => calls.pending(), whileRunning);
+  const pending = useSandboxQuery(
+    ["pending"],
+    async (calls) => {
+      // A file that was put into two stores at once has two timers, which differ in nothing that is shown.
+      const timers = new Map((await calls.pending()).map((one) => [getTimerKey(one), one]));
+      return [...timers.values()];
+    },
+    whileRunning,
+  );
   const isAll = get("changes") === ALL;
   // Timers and delivery attempts, or all changes; newest first.
   const recent = useSandboxQuery(
