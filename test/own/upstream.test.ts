@@ -89,6 +89,20 @@ describe("a request to a path that is not served", () => {
     expect(readHeader(sent, "a")).toEqual(["b"]);
   });
 
+  it("keeps the headers of each connection there, also those that it names itself [RFC 9110, 7.6.1]", async () => {
+    const url = await startService((incoming, response) => {
+      response.writeHead(200, ["Connection", "X-Hop", "X-Hop", "1", "X-End", "2"]);
+      response.end(incoming.rawHeaders.join("\n"));
+    });
+    const api = await start({ url });
+    // The first request of Java's client, which asks for HTTP/2.
+    const upgrade = ["Connection", "Upgrade, HTTP2-Settings", "Upgrade", "h2c", "HTTP2-Settings", "AAMAAABk"];
+    const { body, rawHeaders } = await ask(`${api.url}/v1/x`, { headers: [...upgrade, "A", "b"] });
+    const sent = body.split("\n");
+    expect(["upgrade", "http2-settings", "a"].map((name) => readHeader(sent, name))).toEqual([[], [], ["b"]]);
+    expect(["x-hop", "x-end"].map((name) => readHeader(rawHeaders, name))).toEqual([[], ["2"]]);
+  });
+
   it.each(["POST", "PUT", "PATCH", "PROPFIND"])(
     "with %s and without a body is passed on without one, not in chunks [interfaces 18]",
     async (method) => {

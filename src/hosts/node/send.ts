@@ -37,11 +37,17 @@ export function sendCompleteAnswer(
 const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|upgrade|te|expect)$/i;
 
 /**
- * The headers of a message that are forwarded: name, value, name, value …, in their order and spelling.
+ * The headers of a message that are forwarded: name, value, name, value …, in their order and spelling. Those that
+ * `Connection` names are of that connection too.
  * @param dropped names of further headers that are not forwarded
  */
 export function listForwardedHeaders(raw: readonly string[], dropped: RegExp): string[] {
-  return toPairs(raw).flatMap((pair) => (HOP_BY_HOP.test(pair[0]) || dropped.test(pair[0]) ? [] : pair));
+  const pairs = toPairs(raw);
+  const connectionHeaders = pairs.filter(([name]) => /^connection$/i.test(name));
+  const named = connectionHeaders.flatMap(([, value]) => value.toLowerCase().split(/[\s,]+/));
+  const isForwarded = (name: string) =>
+    !HOP_BY_HOP.test(name) && !dropped.test(name) && !named.includes(name.toLowerCase());
+  return pairs.filter(([name]) => isForwarded(name)).flat();
 }
 
 /**

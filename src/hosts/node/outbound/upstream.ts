@@ -10,6 +10,7 @@ import {
   type UpstreamAnswer,
   UpstreamFailure,
 } from "../../../engine/pipeline/engine-parts.ts";
+import { listForwardedHeaders } from "../send.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { createUrlResolver } from "./outbound.ts";
 import { limitInterimAnswers } from "./outbound-connection.ts";
@@ -31,9 +32,8 @@ const TIMEOUT_MS = 120_000;
 /** More than any client accepts; Node's own limit is 16 KB. */
 export const MAX_ANSWER_HEADER_BYTES = 1024 * 1024;
 
-/** Headers of one connection (RFC 9110, 7.6.1), Host, and `Expect`, which this server has handled. */
-const HOP_BY_HOP =
-  /^(connection|keep-alive|proxy-connection|proxy-auth.*|upgrade|te|transfer-encoding|expect|host)$/i;
+/** Further headers of one connection. */
+const NOT_FORWARDED = /^(proxy-auth.*|transfer-encoding|host)$/i;
 const NO_BODY = /^(GET|HEAD|DELETE|OPTIONS|TRACE|CONNECT)$/;
 /** Headers of Understudy, which the real service does not know; trailers of a request are not forwarded. */
 const NOT_SENT = /^(x-(sandbox|understudy)(-.*)?|trailer)$/i;
@@ -124,7 +124,7 @@ export function createUpstream(
 
 /** Lists the headers to forward, as pairs of name and value. */
 function listHeaders(raw: readonly string[], accepts = (_name: string) => true): [string, string][] {
-  return toPairs(raw).filter(([name]) => !HOP_BY_HOP.test(name) && accepts(name));
+  return toPairs(listForwardedHeaders(raw, NOT_FORWARDED)).filter(([name]) => accepts(name));
 }
 
 /** Sends the body. Resolves with the beginning of the answer, which may come before the end of the body. */
