@@ -205,6 +205,33 @@ x-understudy:
   },
 );
 
+it("bytes without a type are downloaded as octets, not as the types that the document allows [interfaces 18]", async () => {
+  const types = '"image/*": { schema: { type: string, format: binary } }';
+  const { understudy, send } = serveDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /v1/photos:
+    post:
+      operationId: addPhoto
+      requestBody: { required: true, content: { ${types} } }
+      responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Photo" } } } } }
+  /v1/photos/{id}/content:
+    get:
+      operationId: getContent
+      parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+      responses: { "200": { description: d, content: { ${types} } } }
+components: { schemas: { Photo: { type: object, properties: { id: { type: string }, mime_type: { type: string } } } } }
+x-understudy:
+  collections: { photos: { schema: "#/components/schemas/Photo" } }
+  operations: { addPhoto: { create: photos }, getContent: { download: photos } }
+`);
+  closing.push(() => understudy.close());
+  const { body } = await send("POST", "/v1/photos", { body: new TextEncoder().encode("bytes") });
+  expect(body.mime_type).toBe("application/octet-stream");
+  const { headers } = await send("GET", `/v1/photos/${body.id}/content`);
+  expect(headers.get("content-type")).toBe("application/octet-stream");
+});
+
 describe("a body that may be JSON or a form", () => {
   const PHOTO = '{ schema: { $ref: "#/components/schemas/Photo" } }';
   const TYPES = [

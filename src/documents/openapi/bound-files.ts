@@ -51,7 +51,8 @@ export async function receiveFiles(
     if (size > maxBytes) throw new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_bytes: maxBytes } });
     pieces.push(piece);
   }
-  const mime_type = String(call.headers["content-type"] ?? media.type);
+  const describedType = media.type.includes("*") ? "application/octet-stream" : media.type;
+  const mime_type = String(call.headers["content-type"] ?? describedType);
   return [{ bytes: concatBytes(pieces), filename: undefined, mime_type }];
 }
 
