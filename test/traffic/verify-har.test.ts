@@ -416,6 +416,26 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(listReported(await verify(changed))).toEqual(["webhooks.update/sticks"]);
   });
 
+  it("is found to show null in place of a list that was set [4.21]", async () => {
+    const own = await startReference();
+    const hook = { url: "http://127.0.0.1:9/x", events: ["user.created"] };
+    await playSession(own.url, [
+      ["POST", "/webhooks", hook],
+      ["GET", "/webhooks"],
+    ]);
+    const har = (await own.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
+    await own.close();
+    const list = har.log.entries.at(-1);
+    sendLater(list);
+    const { content } = list.response;
+    content.text = content.text.replaceAll('"events":["user.created"]', '"events":null');
+    content.size = content.text.length;
+    const { checks } = await verify(har);
+    expect(checks.find(({ id }) => id === "webhooks.create/sticks")!.failures).toEqual([
+      'events is null after POST /webhooks set it to ["user.created"]',
+    ]);
+  });
+
   it("is refused before an entry larger than 64 MB is read [interfaces 12]", async () => {
     const file = join(createTempFolder(), "huge.har");
     const out = openSync(file, "w");

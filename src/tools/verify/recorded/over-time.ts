@@ -189,7 +189,7 @@ function checkChange(
     if (name === "active" && actual === false) continue;
     if (actual === undefined || isMasked(JSON.stringify([actual, expected]))) continue;
     const problem = `${name} is ${toExcerpt(actual)} after ${change.method} ${change.path} set it to ${toExcerpt(expected)}`;
-    const isOtherLength = Array.isArray(expected) && expected.length !== (actual as unknown[]).length;
+    const isOtherLength = Array.isArray(expected) && expected.length !== (actual as unknown[] | null)?.length;
     verdict.expect(
       isDeepStrictEqual(actual, expected),
       problem,
