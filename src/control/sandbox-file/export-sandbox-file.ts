@@ -30,7 +30,7 @@ export async function exportSandboxFile(
     secretKeys.push(...content.states.environments.map(({ secretKey }) => secretKey));
     if (value.blobs !== undefined) content.uploads = await sandboxes.blobs.encode(value.blobs);
     const text = JSON.stringify(content);
-    const secrets = collectSecrets({ secretKeys, text, entries });
+    const secrets = collectSecrets(secretKeys, text, entries);
     return packSandboxFile({ understudy: version, name }, secrets.redact(text), {
       dropped,
       entries: entries.map((entry) => toStoredExchange(entry, secrets)),
@@ -78,15 +78,11 @@ function toContent(
   };
 }
 
-function collectSecrets({
-  secretKeys,
-  text,
-  entries,
-}: {
-  secretKeys: readonly string[];
-  text: string;
-  entries: readonly JournalEntry[];
-}): SecretPlaceholders {
+function collectSecrets(
+  secretKeys: readonly string[],
+  text: string,
+  entries: readonly JournalEntry[],
+): SecretPlaceholders {
   const secrets = new SecretPlaceholders();
   for (const secretKey of secretKeys) secrets.registerUnnamed(secretKey);
   secrets.registerIn(text);
