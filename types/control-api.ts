@@ -675,9 +675,9 @@ export interface SettingsChange {
   service_name?: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds?: number;
-  /** the wait before each retry, from the end of the attempt before; waits after the fifth are ignored */
+  /** the wait before each retry, from the end of the attempt before; only the first five count */
   retry_schedule?: (string | number)[];
-  /** language and country of generated names, addresses, titles and file names; those of a fixture change at the next reset */
+  /** language and country of generated data; that of a fixture changes at the next reset */
   locale?:
     | "af_ZA"
     | "ar"
@@ -843,9 +843,9 @@ export interface Settings {
   service_name: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds: number;
-  /** the wait before each retry, from the end of the attempt before; waits after the fifth are ignored */
+  /** the wait before each retry, from the end of the attempt before; only the first five count */
   retry_schedule: (string | number)[];
-  /** language and country of generated names, addresses, titles and file names; those of a fixture change at the next reset */
+  /** language and country of generated data; that of a fixture changes at the next reset */
   locale:
     | "af_ZA"
     | "ar"

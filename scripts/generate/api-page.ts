@@ -64,12 +64,11 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
   });
   return `# The API
 
-Every operation of the service that Understudy emulates. [Getting started](getting-started.md) has a first request, the [OpenAPI
-document](openapi.json), which this page is generated from, every detail.
+Every operation of the service that Understudy emulates. This page is generated from the [OpenAPI document](openapi.json), which has
+every detail. [Getting started](getting-started.md) has a first request.
 
 - A summary ends with links to the service's [reference](reference/service-api.md) (\`4.5\`), and to [what Understudy
   does](reference/assumptions.md) where the reference is silent (\`G03\`).
-- A [sandbox](sandboxes-and-time.md) is an isolated world with its own clock and [settings](sandboxes-and-time.md#settings).
 - Fields: \`*\` is required; no type means text; \`org_…\` is an id with this prefix; "instant" is an ISO 8601 date-time, "date" also a
   date alone (the whole UTC day); \`{…}\` is an object.
 - Path parameters: ${describePathParameters(calls.map(({ call }) => call))}.

@@ -24,8 +24,7 @@ export function renderEventsPage(events: readonly CataloguedEvent[]): string {
 
 The events that webhooks receive ([6.1](reference/service-api.md#6.1), [G25](reference/assumptions.md#G25)), and the fields of their \`data\`.
 \`npx understudy events NAME --schema\` prints an event's JSON Schema, \`--sample\` a sample. \`npx understudy events --types ts\`
-(or \`py\`) prints a type for each event. [Webhooks](webhooks.md#what-is-sent) shows how they are sent, [Signatures](signatures.md) how you
-verify them.
+(or \`py\`) prints a type for each event. [Webhooks](webhooks.md#what-is-sent) shows how they are sent.
 
 | event | data |
 |---|---|

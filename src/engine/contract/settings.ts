@@ -124,12 +124,12 @@ export const Settings = Type.Object(
         maxItems: 20,
         default: ["1m", "5m", "15m", "1h", "6h"],
       }),
-      "the wait before each retry, from the end of the attempt before; waits after the fifth are ignored",
+      "the wait before each retry, from the end of the attempt before; only the first five count",
     ),
     locale: defineSetting(
       "G44",
       StringEnum(LOCALES, { default: "en" }),
-      "language and country of generated names, addresses, titles and file names; those of a fixture change at the next reset",
+      "language and country of generated data; that of a fixture changes at the next reset",
     ),
     check_answers: defineSetting(
       undefined,

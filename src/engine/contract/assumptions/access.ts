@@ -40,7 +40,7 @@ export const ACCESS: AssumptionsById = {
     chosen:
       "The operation's own envelope with RATE_LIMIT_EXCEEDED (and Retry-After) or SPENDING_LIMIT_EXCEEDED, and the figures in the details.",
     details: [
-      "[The codes](../errors-and-limits.md#the-codes) have the details. Spending is refused if usage had reached the limit before the request.",
+      "Spending is refused if usage had reached the limit before the request.",
       "In envelope B the type is `rate_limit_error` and the code `rate_limit_exceeded`.",
     ],
   },

@@ -16,7 +16,7 @@ export const WEBHOOKS: AssumptionsById = {
     chosen:
       "Each retry is due after the end of the previous attempt. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
     details: [
-      "[Attempts](../webhooks.md#attempts) has failures, due times and the effects of redeliveries, 410, `active: false`, deletion and a changed URL.",
+      "[Attempts](../webhooks.md#attempts) has the rest.",
       "An attempt that an advance of the clock made has the time at which it was due. A redelivery counts in `attempts`.",
     ],
   },

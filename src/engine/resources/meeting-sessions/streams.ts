@@ -87,7 +87,7 @@ function declareStream({ id, name, summary, eventDescription, events, listSince 
     errors: SESSION_ERRORS,
     success: [
       { status: 200, content_types: ["text/event-stream"], headers: ["Cache-Control"], events },
-      { status: 204, description: "The session has ended, and the client has all events" },
+      { status: 204, description: "The client has all events" },
     ],
     access: requireSession,
     // Only 204 keeps an `EventSource` from connecting again (HTML Standard, 9.2.3).

@@ -44,7 +44,7 @@ export const createModelResponse = operation({
   route: "POST /v1/model/response",
   summary: "Create a model response",
   description:
-    "Billable. The fixture's reply rules give the text (G20); without one that matches, it quotes the best passage of each attached file, describes pictures, and repeats a line of the conversation. 422 if the input exceeds the model's `max_tokens`, or has an image for a model without vision.",
+    "Billable. The fixture's reply rules give the text (G20); without one that matches, it is made from files, pictures and conversation. 422 if the input exceeds the model's `max_tokens`, or has an image for a model without vision.",
   body: { kind: "json", schema: ModelRequest },
   billable: true,
   errors: [

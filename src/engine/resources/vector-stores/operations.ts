@@ -24,8 +24,7 @@ const retrieveFileStatus = operation({
   assumed: { values: { "/current_step": "G11", "/status": "G11" } },
   route: "GET /v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
   summary: "Follow the processing of a file in a store",
-  description:
-    "Progress follows the sandbox's clock. 404 for a file that is not in the store, and for an unknown store.",
+  description: "Progress follows the sandbox's clock. An unknown store is 404 too.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_"), file_id: Id("file_") }),
   errors: [...MEMBER_ERRORS, "FILE_NOT_IN_STORE"],
   success: { status: 200, schema: ProcessingStatus },
@@ -50,7 +49,7 @@ const attachFile = operation({
   route: "POST /v1/organizations/{organization_id}/stores/{store_id}/files",
   summary: "Put a file into a store",
   description:
-    "Processing begins at once and follows the sandbox's clock. It fails for an empty file, one whose content is not of its type, and one without text.",
+    "Processing begins at once and follows the sandbox's clock. It fails for a file without text (G34).",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_") }),
   body: { kind: "json", schema: Type.Object({ file_id: Id("file_") }) },
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND", { code: "RESOURCE_NOT_FOUND", details: ["file_id"] }],
