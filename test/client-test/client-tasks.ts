@@ -45,6 +45,20 @@ export const readAsTwo: Work = async (sandbox, flaws, signal) => {
     await createClient(sandbox, sandbox.credentials[user], flaws, signal).call("GET", SENTENCES);
 };
 
+/** Users of two organizations read their lists, one of which is empty. */
+export const readOwnLists: Work = async (sandbox, flaws, signal) => {
+  for (const [user, length] of [
+    ["usr_ada", 1],
+    ["usr_eve", 0],
+  ] as const) {
+    const { data } = await createClient(sandbox, sandbox.credentials[user], flaws, signal).call(
+      "GET",
+      "/webhooks",
+    );
+    if (data.length !== length) throw new Error(`${user} got another organization's list`);
+  }
+};
+
 export const create: Work = (sandbox, flaws, signal) =>
   openClient(sandbox, flaws, signal).call("POST", "/webhooks", WEBHOOK);
 

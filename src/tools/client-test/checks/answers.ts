@@ -139,13 +139,14 @@ function createNewerAnswersCheck({
     const unique = reads.filter((entry, at) => reads.findIndex((one) => isSame(one, entry)) === at);
     const newer = unique.flatMap((entry) => {
       const query = Object.fromEntries([...absent, ...listParameters(entry.request.query)]);
+      const match = { query, ...(entry.api_key !== null && { api_key: entry.api_key }) };
       // Each repetition has its own answer, since the client may have changed the data in between; the last one stays.
       const answers = reads.filter((one) => isSame(one, entry)).map((one) => toNewerAnswer(one, change));
       const last = answers.pop();
       const sequence = answers.slice(0, MAX_SEQUENCE).map((answer) => answer ?? ("pass" as const));
       return [
-        ...(answers.some(Boolean) ? [makeRule(entry, { sequence }, { query })] : []),
-        ...(last ? [makeRule(entry, { effect: last }, { query })] : []),
+        ...(answers.some(Boolean) ? [makeRule(entry, { sequence }, match)] : []),
+        ...(last ? [makeRule(entry, { effect: last }, match)] : []),
       ];
     });
     return newer.length === 0 ? nothingToChange : newer;
