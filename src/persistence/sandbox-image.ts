@@ -82,17 +82,8 @@ export class SandboxImage implements SandboxState {
     const { world, faults, source, settings, seed, resets, start, created_at, ownResources } = this.sandbox;
     const { root, clock, generation } = world;
     const worldParts = [world, root, clock, generation, this.uploads.getRevision(this.sandbox)];
-    return [
-      ...worldParts,
-      faults.rules.revision,
-      source,
-      settings,
-      seed,
-      resets,
-      start,
-      created_at,
-      ownResources,
-    ];
+    const others = [faults.rules.revision, source, settings, seed, resets, start, created_at, ownResources];
+    return [...worldParts, ...others];
   }
 
   private readCounts(): readonly unknown[] {

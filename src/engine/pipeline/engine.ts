@@ -194,12 +194,12 @@ const MAX_VALUE_LENGTH = 80;
  */
 function findRefusalReason(error: ApiError, { method, path, step }: Exchange): string {
   const { details, reason, status, system_message } = error;
-  const detailEntries = Object.entries(details);
   if (step === "route") return status === 405 ? `${path} does not answer ${method}` : system_message;
-  if (status === 404 && detailEntries.length > 0) {
-    const missing = detailEntries.map(([name, value]) => `${name} ${toText(value)}`).join(", ");
-    return `${missing} was not found: ${reason ?? "it does not exist, or the caller has no access to it"}`;
-  }
+  const facts = Object.entries(details)
+    .map(([name, value]) => `${name} ${toText(value)}`)
+    .join(", ");
+  if (status === 404 && facts !== "")
+    return `${facts} was not found: ${reason ?? "it does not exist, or the caller has no access to it"}`;
   if (reason !== undefined) return reason;
   // The value is in the entry's request, with secrets masked by their field.
   const { field } = details;
@@ -207,7 +207,6 @@ function findRefusalReason(error: ApiError, { method, path, step }: Exchange): s
     const missing = details["value"] === null ? ", not sent or null" : "";
     return `${error.message.replace(/\.$/, "")} (field ${field}${missing})`;
   }
-  const facts = detailEntries.map(([name, value]) => `${name} ${toText(value)}`).join(", ");
   return facts === "" ? system_message : `${system_message} (${facts})`;
 }
 

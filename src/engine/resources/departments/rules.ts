@@ -114,10 +114,6 @@ function recordDepartmentAudit(
   action: string,
   values?: Partial<AuditChange>,
 ): void {
-  recordStateAudit(
-    tx,
-    actor,
-    department.organization_id,
-    makeChange("department", action, department, values),
-  );
+  const change = makeChange("department", action, department, values);
+  recordStateAudit(tx, actor, department.organization_id, change);
 }
