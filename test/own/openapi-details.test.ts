@@ -118,6 +118,16 @@ describe("the `answer` of a binding is sent as the document describes it [interf
     expect(await readAnswer("application/xml", '"<a/>"')).toEqual(["application/xml", "<a/>"]);
   });
 
+  it("a placeholder of a field that was not sent is empty, also one named like an inherited one", async () => {
+    const body = "requestBody: { content: { application/json: { schema: { type: object } } } }";
+    const { send } = serve(
+      `  /v1/x: { post: { operationId: post, ${body}, responses: ${writeResponses("application/json", "{}")} } }`,
+      "{}",
+      'operations: { post: { answer: { made: "by {body.constructor}" } } }',
+    );
+    expect((await send("POST", "/v1/x", { body: {} })).body).toEqual({ made: "by " });
+  });
+
   it("any other value is JSON", async () => {
     const json = "application/json; charset=utf-8";
     expect(await readAnswer("application/xml", "{ a: 1 }")).toEqual([json, { a: 1 }]);

@@ -232,6 +232,17 @@ describe("a schema that nothing can satisfy", () => {
     expect(found).toMatch(/^a\.yaml:5:\d+: /);
     expect(found).toContain(message);
   });
+
+  it.each([
+    ["a header", "headers: { x-left: { schema: { type: sting } } }"],
+    ["a shared parameter", "parameters: { x-left: { name: x-left, in: header, schema: { type: sting } } }"],
+    [
+      "a shared answer",
+      'responses: { x-left: { description: d, content: { "*/*": { schema: { type: sting } } } } }',
+    ],
+  ])("is refused also in %s whose name begins with x-", (_, component) => {
+    expect(describeCompileErrors(`${HEAD}components:\n  ${component}\n`)).toContain('"sting" is not a type');
+  });
 });
 
 it("a list of alternatives that is empty takes any value [interfaces 18]", () => {

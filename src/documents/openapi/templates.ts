@@ -48,7 +48,7 @@ function findValue(name: string, values: Values): unknown {
   if (Object.hasOwn(values.params, name)) return values.params[name];
   let value: unknown = values;
   for (const step of name.split(".")) {
-    if (!isJsonObject(value) || !(step in value)) return undefined;
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined;
     value = value[step];
   }
   return value;

@@ -87,8 +87,9 @@ export function walk(place: Place, visit: (place: Place) => void): void {
     } else if (shape === "map" && isJsonObject(value)) {
       for (const name in value) {
         const one = value[name];
-        // Extensions may be beside paths and responses.
-        if (isJsonObject(one) && (inner === "schema" || !name.startsWith("x-")))
+        // Extensions may be beside paths and the responses of an operation.
+        const mayHaveExtensions = kind === "document" || kind === "operation";
+        if (isJsonObject(one) && !(mayHaveExtensions && name.startsWith("x-")))
           walk({ kind: inner, node: one, path: [...path, key, name] }, visit);
       }
     }

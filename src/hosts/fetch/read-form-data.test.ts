@@ -60,6 +60,27 @@ describe.each([
     });
   });
 
+  it("leaves no space reserved if it is refused after its first file [G09]", async () => {
+    const form = new FormData();
+    for (const name of ["a.txt", "b.txt"]) form.append("file", new Blob(["text"]), name);
+    const { headers, body } = new Response(form);
+    let reservedBytes = 0;
+    const space = {
+      folder: tmpdir(),
+      reserve(bytes: number) {
+        reservedBytes += bytes;
+      },
+      release(bytes: number) {
+        reservedBytes -= bytes;
+      },
+    };
+    const spec = { ...SPEC, files: { file: { required: true, limit: () => 100 } } };
+    const request = { headers: Object.fromEntries(headers), body: body as never };
+    const reading = read(request, spec as never, { space, settings: DEFAULT_SETTINGS });
+    await expect(reading).rejects.toThrow("file was sent twice");
+    expect(reservedBytes).toBe(0);
+  });
+
   it("has at most 1 MiB of text [G09]", async () => {
     const half = "x".repeat(MAX_TEXT_BYTES / 2 - 4);
     expect(

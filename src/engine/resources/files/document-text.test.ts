@@ -72,6 +72,12 @@ describe("the text of a document", () => {
     expect(await readRows('a;b\r\n\r\n"c\nd";e', signal)).toEqual(["a;b", '"c\nd";e']);
   });
 
+  it("of a long table with line ends in its cells is its first rows [G34]", async () => {
+    const row = `1,"c\n${"d ".repeat(400)}"`;
+    const rows = await readRows(`a,b\n${`${row}\n`.repeat(2000)}`, signal);
+    expect([rows[0], ...new Set(rows.slice(1))]).toEqual(["a,b", row]);
+  });
+
   it("has a line for each value of JSON, and truncated JSON stays text [G20]", () => {
     const whole = { isWhole: true };
     expect(readJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}', whole)).toBe(
@@ -89,6 +95,8 @@ describe("the text of a document", () => {
     expect(readJson(text, { isWhole: true })).toBe(
       String.raw`id: 9007199254740993|sums: 1.50|sums: -0|sums: 1e400|note: "\ 7.50 A`.replaceAll("|", "\n"),
     );
+    for (const number of ["0.0000001", "123456789.123456789"])
+      expect(readJson(`{"a": ${number}}`, { isWhole: true })).toBe(`a: ${number}`);
   });
 });
 

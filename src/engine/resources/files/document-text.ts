@@ -95,7 +95,8 @@ export async function readRows(csv: string, signal: AbortSignal): Promise<string
     if (length > MAX_TEXT_LENGTH || isBroken) break;
     parser.write(piece);
   }
-  if (!isBroken) {
+  // The end of a long table is not read, so it may be within a quoted cell.
+  if (!isBroken && length <= MAX_TEXT_LENGTH) {
     parser.end();
     await ended;
   }
@@ -128,7 +129,7 @@ async function* cutIntoPieces(text: string, signal: AbortSignal): AsyncGenerator
 const MAX_JSON_DEPTH = 50;
 
 /** Matches all texts with a number that JavaScript writes in another way, such as `1.50`; most texts have none. */
-const MAYBE_REWRITTEN = /\d{16}|\d[eE]|\.\d*0(?!\d)|-0/;
+const MAYBE_REWRITTEN = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|\.0{6}|-0/;
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /** Turns the numbers of valid JSON into strings, which stay as they are written. */
