@@ -19,7 +19,6 @@ import { UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 
 interface WriteOptions {
-  /** Replace a file that exists. */
   force?: boolean;
   /** The file contains keys or secrets, so only this user may read it. */
   isSecret?: boolean;

@@ -128,11 +128,9 @@ export async function waitForDeliveries({ world }: Sandbox): Promise<void> {
   await Promise.race([world.whenSettled(), sleep(MAX_DELIVERY_WAIT_MS)]);
 }
 
-/** A field of a body or query with a text, which may be left out. */
 export const OptionalText = (description: string, more: object = {}) =>
   Type.Optional(Type.String({ ...more, description }));
 
-/** A field that is true or false, which may be left out. */
 export const OptionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
 /** If the request has this header, so does the answer: the id of the change's history entry, with which the client can undo it. */

@@ -5,8 +5,6 @@ import { StoreRefusal } from "../persistence/store.ts";
 import { toStoreProblem } from "./problem.ts";
 import { sendProblem } from "./send-answer.ts";
 
-/* The answers to requests of the emulated API that the store refuses. */
-
 /** The hook as the engine uses it: a refusal of the store becomes the answer. */
 export function toEngineDurability({ mark, waitUntilStored }: DurabilityHook): Durability {
   return {
@@ -40,7 +38,7 @@ export async function sendStoreRefusal(
   await sendProblem(request, response, toStoreProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
 }
 
-/** After `moved`, the client can repeat the request at once: the next owner answers it (interfaces.md 15). */
+/** After `moved`, the next owner answers a repeated request; `message` says if this one may have changed something. */
 function toDecision({ kind }: StoreRefusal): string {
   return kind === "moved" ? "moved" : "store";
 }

@@ -41,7 +41,6 @@ export type SuiteRequest = JournalEntry & { test: string | null };
 /** The number of documented outcomes that all sandboxes of the suite have seen together. */
 type SuiteCoverage = Pick<CoverageMatrix, "percent" | "covered" | "total">;
 
-/** The result of one scenario. */
 export interface ScenarioResult {
   name: string;
   file: string;

@@ -115,7 +115,6 @@ interface DocumentedEvent {
   requestBody: { content: Content<{ schema: JsonSchema }> };
 }
 
-/** Schema of the `data` of an event's payload. */
 export function getDataSchema({ requestBody }: DocumentedEvent): JsonSchema {
   const { allOf = [] } = requestBody.content["application/json"]!.schema;
   return allOf.findLast(({ properties }) => properties?.["data"])?.properties?.["data"] ?? {};

@@ -118,7 +118,7 @@ export function checkFile({ content: { states, operations }, journal }: SandboxF
   checkInput(States, states, "states");
   checkInput(Journal, journal, "journal");
   const newest = states.oldest + states.steps.length;
-  for (const [position, { before, after, from, to }] of Object.entries(states.entries)) {
+  for (const [sequence, { before, after, from, to }] of Object.entries(states.entries)) {
     const areVersionsStored = states.oldest <= from && from <= to && to <= newest;
     const areStatesStored = [before, after].every(
       ({ version, environment, windows }) =>
@@ -126,8 +126,8 @@ export function checkFile({ content: { states, operations }, journal }: SandboxF
     );
     if (!areVersionsStored || !areStatesStored)
       throw unprocessable(
-        `states.entries.${position}`,
-        position,
+        `states.entries.${sequence}`,
+        sequence,
         "refers to a state that is not in the file",
       );
   }

@@ -54,7 +54,6 @@ export interface RecordPage {
   next: string | undefined;
   start: number;
   limit: number;
-  /** The number of the first page. */
   firstPage: number;
 }
 

@@ -75,7 +75,7 @@ export interface AssumedPart {
   assumption: string;
 }
 
-/** All assumed parts, for the ledger and the OpenAPI document; an assumed endpoint includes all of its parts. */
+/** All assumed parts, for the ledger and the OpenAPI document; an assumed endpoint includes status, errors and body. */
 export function listAssumedParts(operation: DeclaredSource): AssumedPart[] {
   const endpoint = findEndpointAssumption(operation);
   const { status, envelope, body, fields, types, values } = operation.assumed ?? {};

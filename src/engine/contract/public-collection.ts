@@ -72,7 +72,7 @@ export class PublicCollection {
   /**
    * Inserts a record with the given fields, which `checkFields` accepted; the others are derived from them, or generated.
    * @param stream of random numbers
-   * @returns the record as the rules have completed it
+   * @returns the stored record as the rules have completed it
    */
   insertRecord(tx: Transaction, input: Fields, actor: StateActor, stream: string): Fields {
     const { collection, rules } = this;

@@ -73,7 +73,6 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
   return { schema: Type.Object(fields, { $id }), render } as unknown as PublicView<P, Omitted>;
 }
 
-/** A stored schema without its internal fields. */
 export function removeInternalFields(stored: TSchema): TObject {
   const { properties, required = [] } = stored as TObject & { required?: string[] };
   const isPublic = (name: string) => !isInternal(properties[name]!);

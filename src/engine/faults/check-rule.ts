@@ -26,7 +26,6 @@ import {
 } from "./rule.ts";
 import { type MatchDocument, RuleDocument, toEntryEffect } from "./rule-document.ts";
 
-/** The declarations that rules are checked against. */
 export type RuleApi = Pick<Api, "operations" | "events">;
 
 /**
@@ -72,7 +71,7 @@ export interface ReleaseDocument extends Pick<EffectDocument, "error" | "details
  * Reads a release as the effect of a rule that hits only the held request or delivery. Undefined if the release is
  * empty.
  * @param operation that of the held request; undefined for a delivery
- * @throws DocumentError
+ * @throws DocumentError with paths of a rule, such as `effect.status`
  */
 export function readRelease(
   { answer, ...rest }: ReleaseDocument,

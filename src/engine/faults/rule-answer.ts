@@ -69,7 +69,6 @@ export type ReadSpending = (world: WorldReader, principal: Principal) => Spendin
 type Values = Readonly<Record<string, unknown>>;
 
 interface RefusalContext {
-  /** The details that the rule defines. */
   ruleDetails: Values;
   readSpending: ReadSpending;
 }
@@ -88,7 +87,6 @@ function makeDetails(code: ErrorCode, facts: FaultFacts, context: RefusalContext
   return { ...details, ...context.ruleDetails };
 }
 
-/** Whether the details of this code need values of the body. */
 function needsBody(code: ErrorCode, operation: AnyOperation): boolean {
   if (operation.body?.kind !== "json") return false;
   const pathParameters = getProperties(operation.params);

@@ -5,7 +5,6 @@ import { type Timeline, TimelinePart } from "./timeline.ts";
 
 const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
 
-/** An entry as it is saved. */
 export interface SavedJournalEntry extends Omit<JournalEntry, "timelineEntry" | "revision" | "bytes"> {
   /** The number of its timeline entry. */
   seq: number;

@@ -41,7 +41,7 @@ export interface StoredStates {
   steps: StoredStep[];
   environments: Omit<Environment, "uploads">[];
   windows: ReturnType<RateWindows["toJSON"]>[];
-  /** States by the positions of their entries. */
+  /** States by the sequence numbers of their entries. */
   entries: Record<string, StoredBeforeAfter>;
 }
 

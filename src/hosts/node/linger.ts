@@ -14,7 +14,6 @@ export function toConnectionEvent(server: Server): "connection" | "secureConnect
 /** The TCP connection under each TLS connection: a TLS socket cannot send RST. */
 const tcpSockets = new WeakMap<Socket, Socket>();
 
-/** Stores the TCP connection of each TLS connection of a server. */
 export function rememberTcpSockets(server: Server): void {
   const handshakes = new Map<string, Socket>();
   const toKey = ({ remoteAddress, remotePort, localPort }: Socket) =>
@@ -30,7 +29,6 @@ export function rememberTcpSockets(server: Server): void {
   });
 }
 
-/** Ends a connection with RST. */
 export function resetSocket(socket: Socket): void {
   const tcp = tcpSockets.get(socket);
   (tcp ?? socket).resetAndDestroy();

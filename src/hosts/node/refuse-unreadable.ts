@@ -34,11 +34,9 @@ const PARSER_REASONS: Readonly<Record<string, string>> = {
 /** The first byte of a TLS connection. */
 const TLS_HANDSHAKE = 0x16;
 
-/** An error of Node's parser. */
 interface ParserError extends NodeJS.ErrnoException {
   /** In the parser's own words. */
   reason?: string;
-  /** The received bytes. */
   rawPacket?: Buffer;
 }
 
@@ -124,7 +122,6 @@ function answerAfter(response: ServerResponse, error: ParserError, socket: Socke
   response.once("close", () => answerUnreadable(error, socket));
 }
 
-/** Writes the refusal to a socket, and ends the connection. */
 function refuseSocket(socket: Socket, status: number, reason: string): void {
   // After a CONNECT, Node no longer handles errors of the socket, and a client that resets it would end the process.
   socket.on("error", () => socket.destroy());

@@ -94,7 +94,6 @@ function decodeOnce<B extends Uint8Array>(
   return coding === "zstd" ? unzstd?.(bytes, { maxOutputLength }) : undefined;
 }
 
-/** The largest decoded body of a message that is shown. */
 const MAX_SHOWN_BYTES = 10 * 1024 * 1024;
 
 /** Removes the content coding of a body; returns the body unchanged if it cannot be decoded. */
@@ -106,7 +105,6 @@ export function decodeBody<B extends Uint8Array | string | undefined>(headers: r
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Undefined for bytes that are not text. */
 function decodeText(bytes: Uint8Array | string): string | undefined {
   if (typeof bytes === "string") return bytes;
   try {
@@ -158,7 +156,7 @@ export const HAR_ENTRY = {
 const HarEntry = ClosedObject(HAR_ENTRY);
 export type HarEntry = Static<typeof HarEntry>;
 
-/** A body as it was sent, or the recorded part of it. */
+/** A body as it was sent, or the recorded part of it, up to a whole character. */
 export interface ArchivedBody {
   bytes: Uint8Array | string | undefined;
   /** Size of the whole body. */

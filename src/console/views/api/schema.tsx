@@ -126,13 +126,8 @@ export function formatType(
   if (budget.partsLeft < 0) return "…";
   if (resolved.const !== undefined) return JSON.stringify(resolved.const);
   if (resolved.enum) {
-    const more = resolved.enum.length > MAX_ALTERNATIVES ? " | …" : "";
-    return (
-      resolved.enum
-        .slice(0, MAX_ALTERNATIVES)
-        .map((value) => JSON.stringify(value))
-        .join(" | ") + more
-    );
+    const values = resolved.enum.slice(0, MAX_ALTERNATIVES).map((value) => JSON.stringify(value));
+    return values.join(" | ") + (values.length < resolved.enum.length ? " | …" : "");
   }
   const alternatives = resolved.anyOf ?? resolved.oneOf;
   // Beside properties, they only say more about these.

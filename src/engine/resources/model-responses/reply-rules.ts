@@ -10,7 +10,6 @@ import { getRequestsPerMinute, organizations } from "../organizations/schema.ts"
 import { listSpendingFigures } from "../usage/spending.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
 
-/** The parts of a request that reply rules match. */
 interface MatchedRequest {
   model: string;
   question: string;
