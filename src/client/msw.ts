@@ -1,4 +1,5 @@
 import { type HttpHandler, http, passthrough } from "msw";
+import { CONNECTION_HEADER } from "../engine/contract/header-fields.ts";
 import { escapeRegExp } from "../engine/contract/text.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { API_PATHS, requireKnownOptions, showValue } from "./options.ts";
@@ -48,12 +49,8 @@ function matchBelow(url: string): RegExp {
   return new RegExp(`^${escapeRegExp(url)}(/|$)`);
 }
 
-/** Headers of the intercepted connection, which `fetch` refuses to send, and the length of the body that is read whole. */
-const NOT_FORWARDED =
-  /^(connection|content-length|expect|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
-
 /**
- * Sends the body as bytes, since browsers stream it over HTTP/2 only. A connection that breaks, an unreachable
+ * Sends the body as bytes, since browsers stream it over HTTP/2 only. `fetch` refuses headers of a connection. A connection that breaks, an unreachable
  * server and a request that its caller aborts are network errors, as they are in production.
  */
 async function forwardRequest(
@@ -61,7 +58,7 @@ async function forwardRequest(
   { send, base, to }: { send: typeof fetch; base: string; to: string },
 ): Promise<Response> {
   const { method, redirect, signal } = request;
-  const headers = [...request.headers].filter(([name]) => !NOT_FORWARDED.test(name));
+  const headers = [...request.headers].filter(([name]) => !CONNECTION_HEADER.test(name));
   const body = method === "GET" || method === "HEAD" ? undefined : await request.clone().arrayBuffer();
   const url = to.replace(/\/$/, "") + request.url.slice(base.length);
   return send(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) }).catch(() =>

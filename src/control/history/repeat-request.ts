@@ -1,4 +1,5 @@
 import { toHex } from "../../engine/bytes.ts";
+import { CONNECTION_HEADER } from "../../engine/contract/header-fields.ts";
 import { toPairs } from "../../engine/maps.ts";
 import { BASE_HEADER, toBaseHeaders, type WireRequest } from "../../engine/pipeline/plain-http.ts";
 import { digest, randomHex } from "../../engine/platform.ts";
@@ -14,21 +15,8 @@ import type { ComparedAnswer } from "./answer-differences.ts";
 
 /** Marks the repeated request, so that its rule applies to no other request and its answer is found. */
 const MARK_HEADER = "x-sandbox-repeat";
-/** Headers that belong to the connection or choose the sandbox. */
-const NOT_SENT_AGAIN = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "x-sandbox",
-  MARK_HEADER,
-  BASE_HEADER,
-]);
+/** Further headers that are not sent again. */
+const NOT_SENT_AGAIN = new Set(["x-sandbox", MARK_HEADER, BASE_HEADER]);
 
 interface RepeatOptions {
   server: ControlServer;
@@ -130,7 +118,9 @@ async function armRule(
 }
 
 function copyHeaders({ request_headers }: JournalEntry): string[][] {
-  return toPairs(request_headers).filter(([name]) => !NOT_SENT_AGAIN.has(name.toLowerCase()));
+  return toPairs(request_headers).filter(
+    ([name]) => !CONNECTION_HEADER.test(name) && !NOT_SENT_AGAIN.has(name.toLowerCase()),
+  );
 }
 
 function notRepeatable(detail: string): Problem {

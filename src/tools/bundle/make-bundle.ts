@@ -1,4 +1,5 @@
 import type { ScenarioLibrary } from "../../documents/scenario-library.ts";
+import { CONNECTION_HEADER } from "../../engine/contract/header-fields.ts";
 import type { Faults } from "../../engine/faults/faults.ts";
 import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
 import { toPairs } from "../../engine/maps.ts";
@@ -187,18 +188,13 @@ function listSteps(
   return steps;
 }
 
-const HOP_BY_HOP = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade"],
-  ...["expect", "content-length", BASE_HEADER],
-]);
-
 function describeRequest(
   entry: JournalEntry,
   sandbox: Sandbox,
   secrets: SecretPlaceholders,
 ): RequestStep["request"] {
   const headers = toPairs(entry.request_headers)
-    .filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()))
+    .filter(([name]) => !CONNECTION_HEADER.test(name) && name.toLowerCase() !== BASE_HEADER)
     .map(([name, value]): [string, string] => [name, secrets.redactHeader(name, value)]);
   const body = toRecordedBody(
     entry.request_body,
