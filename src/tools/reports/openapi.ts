@@ -131,12 +131,10 @@ function toErrorResponse(operation: AnyOperation, status: number, codes: ErrorCo
 function toErrorSchema(operation: AnyOperation, envelope: Envelope, codes: ErrorCode[]): JsonObject {
   const ref = { $ref: `#/components/schemas/Error${envelope}` };
   if (envelope === "C") return ref;
-  const error = envelope === "B" ? toErrorSchemaB(operation, codes) : toErrorSchemaA(operation, codes);
+  const codesInB = codes.map((code) => toCodeInB(code, operation.spellings));
+  const errorB = { properties: { code: { enum: codesInB } } };
+  const error = envelope === "B" ? errorB : toErrorSchemaA(operation, codes);
   return { allOf: [ref, { properties: { error } }] };
-}
-
-function toErrorSchemaB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
-  return { properties: { code: { enum: codes.map((code) => toCodeInB(code, spellings)) } } };
 }
 
 function toErrorSchemaA(operation: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
