@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
-import { defineCollection, defineOperation, string } from "../../src/client/operations.ts";
+import { defineCollection, defineOperation, instant, string } from "../../src/client/operations.ts";
 
 const ADD = {
   operationId: "addStock",
@@ -54,6 +54,16 @@ const FIELDS: [string, object, (value: never) => boolean][] = [
     { type: "string", format: "date-time" },
     (text: string) => Date.parse(text) > 0,
   ],
+  [
+    "different items",
+    { type: "array", items: { enum: ["a", "b"] }, minItems: 2, uniqueItems: true },
+    (items: string[]) => new Set(items).size === 2,
+  ],
+  [
+    "a required key of a map",
+    { type: "object", required: ["a"], additionalProperties: { type: "integer" } },
+    ({ a }: { a: unknown }) => Number.isInteger(a),
+  ],
 ];
 
 it.each([
@@ -66,11 +76,6 @@ it.each([
   ["an enum of another type", { type: "string", enum: [1] }, (value: unknown) => typeof value === "string"],
   ["an empty enum", { type: "string", enum: [] }, (value: unknown) => typeof value === "string"],
   ["a bound that is excluded", { type: "integer", exclusiveMinimum: 0, maximum: 1 }, (n: number) => n === 1],
-  [
-    "different items",
-    { type: "array", items: { enum: ["a", "b"] }, minItems: 2, uniqueItems: true },
-    (items: string[]) => new Set(items).size === 2,
-  ],
 ] as typeof FIELDS)(
   "a state call and a bound operation invent a field with %s that is valid in its OpenAPI document [interfaces 18]",
   async (_, field, fits) => {
@@ -86,7 +91,14 @@ it.each([
   },
 );
 
-it.each(FIELDS)(
+it.each([
+  ...FIELDS,
+  [
+    "an instant in an object",
+    { type: "object", required: ["at"], properties: { at: instant() } },
+    ({ at }: { at: string }) => Math.abs(Date.parse(at) - Date.now()) < 86_400_000,
+  ],
+] as typeof FIELDS)(
   "a state call and a handler invent a field with %s that is valid in its declaration [interfaces 18]",
   async (_, field, fits) => {
     const stock = defineCollection({ name: "stock", fields: { name: string(), field: field as never } });
@@ -97,8 +109,10 @@ it.each(FIELDS)(
     const sandbox = await createSandbox({ operations: [stock, add], seed: 7 });
     const headers = { "api-key": sandbox.credentials.usr_dan };
     const answer = await sandbox.fetch("/v1/stock", { method: "POST", headers });
-    const record = await sandbox.state("stock" as "threads").create({} as never);
-    for (const one of [await answer.json(), record])
+    const records = [await answer.json()];
+    for (let count = 0; count < 5; count++)
+      records.push(await sandbox.state("stock" as "threads").create({} as never));
+    for (const one of records)
       expect(one, JSON.stringify(one)).toSatisfy((given: { field: never }) => fits(given.field));
     await sandbox.close();
   },

@@ -133,7 +133,7 @@ export function convertInstants(
 const withInstants = new WeakMap<object, boolean>();
 
 /** Whether a schema declares an instant at any depth. */
-function hasInstants(schema: object): boolean {
+export function hasInstants(schema: object): boolean {
   return getOrAdd(withInstants, schema, () => JSON.stringify(schema).includes('"x-instant":true'));
 }
 

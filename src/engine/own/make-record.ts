@@ -1,6 +1,6 @@
 import type { Factory, FactoryContext } from "../contract/factory.ts";
 import { inventEmail, inventName, inventTitle } from "../contract/invent.ts";
-import { isInstant } from "../contract/public-view.ts";
+import { hasInstants, isInstant } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import { getPrefix, type JsonSchema } from "../contract/schema.ts";
 import { toValidator } from "../contract/validator.ts";
@@ -68,18 +68,18 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
   if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventContext);
   const [type] = types;
   if (type === "boolean") return random.int(0, 1) === 1;
+  // Stored instants are numbers, which do not fit the schema.
   const keepIfValid = (value: unknown) =>
-    toValidator(schema)(value) ? value : generateBySchema(schema, random.uint32());
+    hasInstants(schema) || toValidator(schema)(value) ? value : generateBySchema(schema, random.uint32());
   if (type === "integer" || type === "number") return keepIfValid(inventNumber(schema, context));
   if (type === "array") {
     const { minItems = 0, items = {} } = schema;
-    return Array.from({ length: minItems }, () => invent(name, items, inventContext));
+    return keepIfValid(Array.from({ length: minItems }, () => invent(name, items, inventContext)));
   }
   if (type === "object") {
     const { properties = {}, required = [] } = schema;
-    return Object.fromEntries(
-      required.map((key) => [key, invent(key, properties[key] ?? {}, inventContext)]),
-    );
+    const fields = required.map((key) => [key, invent(key, properties[key] ?? {}, inventContext)]);
+    return keepIfValid(Object.fromEntries(fields));
   }
   if (type === "string") return keepIfValid(inventText(name, schema, context));
   return null;
