@@ -676,7 +676,7 @@ export interface SettingsChange {
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds?: number;
   /** the wait before each retry, from the end of the attempt before; only the first five count */
-  retry_schedule?: (string | number)[];
+  retry_schedule?: Duration[];
   /** language and country of generated data; that of a fixture changes at the next reset */
   locale?:
     | "af_ZA"
@@ -844,7 +844,7 @@ export interface Settings {
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds: number;
   /** the wait before each retry, from the end of the attempt before; only the first five count */
-  retry_schedule: (string | number)[];
+  retry_schedule: Duration[];
   /** language and country of generated data; that of a fixture changes at the next reset */
   locale:
     | "af_ZA"

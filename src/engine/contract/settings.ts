@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { StringEnum } from "./schema.ts";
+import { Duration, StringEnum } from "./schema.ts";
 
 /** The locales of faker, by the names of its modules. */
 export const LOCALES: readonly string[] = `
@@ -120,7 +120,7 @@ export const Settings = Type.Object(
     ),
     retry_schedule: defineSetting(
       "G24",
-      Type.Array(Type.Union([Type.String(), Type.Number({ minimum: 0 })]), {
+      Type.Array(Duration(), {
         maxItems: 20,
         default: ["1m", "5m", "15m", "1h", "6h"],
       }),
