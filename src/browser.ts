@@ -54,7 +54,7 @@ const MAX_UPLOAD_BYTES_PER_SANDBOX = 256 * 1024 ** 2;
 export async function assembleBrowserEngine(options: BrowserEngineOptions = {}): Promise<BrowserEngine> {
   // For the other hosts, `persist` is a folder or file.
   const { persist, ...start } = options;
-  const { seed, clock, settings } = readLibraryOptions(start);
+  const { clock, settings } = readLibraryOptions(start);
   let saver: Saver | undefined;
   let openingFailure: SavingFailure | undefined;
   const log = console;
@@ -71,7 +71,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     outbound: createInProcessOutbound(ownFetch, options.onDelivery, network, location?.origin),
     readForm: readFormData,
     toHostRefusal,
-    defaults: { fixture: options.fixture, seed, clock, settings },
+    defaults: { fixture: options.fixture, seed: options.seed, clock, settings },
   });
   const { sandboxes } = engine;
   const control: ControlServer = {

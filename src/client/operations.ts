@@ -223,7 +223,7 @@ export interface OwnCall<Params = Record<string, string>, Query = unknown, Body 
   readonly body: Body;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The caller. */
+  /** The caller; undefined if a `public` operation is called without credentials. */
   readonly principal: {
     readonly user_id: string;
     readonly key_id: string;

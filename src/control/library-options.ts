@@ -60,7 +60,6 @@ export const LibraryOptions = Type.Object({
 
 /** The options that are converted; the others are used as they are. */
 interface ConvertedOptions {
-  seed: number | undefined;
   clock: ClockSetting | undefined;
   settings: Partial<Settings>;
 }
@@ -68,16 +67,13 @@ interface ConvertedOptions {
 /** Checks options of the library as the control API checks its input, and converts some. @throws Problem 422 */
 export function readLibraryOptions(options: object): ConvertedOptions {
   checkInput(LibraryOptions, options);
-  const { seed, clock, settings, publicUrl, upstream, scenariosFolder } = options as Static<
-    typeof LibraryOptions
-  >;
+  const { clock, settings, publicUrl, upstream, scenariosFolder } = options as Static<typeof LibraryOptions>;
   if (scenariosFolder !== undefined && !isFolder(scenariosFolder))
     throw unprocessable("scenariosFolder", scenariosFolder, "must be an existing folder");
   for (const [field, url] of Object.entries({ publicUrl, "upstream.url": upstream?.url }))
     if (url !== undefined && !URL.canParse(url))
       throw unprocessable(field, url, "must be an address such as https://sandbox.example.test");
   return {
-    seed,
     clock: clock && toClockSetting(clock, "clock"),
     settings: parseSettings(settings ?? {}),
   };

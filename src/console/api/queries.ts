@@ -19,7 +19,7 @@ declare module "@tanstack/react-query" {
   interface Register {
     defaultError: ControlError;
     queryMeta: {
-      /** Refetched while the sandbox is busy, at most once a second; false for slow queries that rarely change. */
+      /** False for slow queries that rarely change; others are refetched while the sandbox is busy, at most once a second. */
       live?: boolean;
     };
   }

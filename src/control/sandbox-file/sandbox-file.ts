@@ -96,7 +96,7 @@ async function decompress(bytes: Uint8Array): Promise<string> {
   return text;
 }
 
-/** Invents the secret of a placeholder, the same at each place of the file: `given:k0:40` is an API key of 40 characters. */
+/** The secret of a placeholder, the same at each place of the file: of kind `given`, `k0:40` is an API key of 40 characters. */
 function toSecret(kind: string, name: string): string {
   const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
   const prefix = name.startsWith("k") ? "ak_" : name.startsWith("w") ? "whsec_" : "";

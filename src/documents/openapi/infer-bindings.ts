@@ -12,7 +12,7 @@ export interface InferredPair {
   collection: string;
   schema: unknown;
   idField: string;
-  /** The fields that have the parameters before the last word of the path, where their names differ or none has it. */
+  /** By field: the placeholder of a parameter before the last word of the path, unless the parameter is named like a field. */
   where: JsonObject;
   /** The path of one record, without the names of its parameters. */
   path: string;

@@ -11,7 +11,7 @@ export function canForward({ engine, routeError }: Exchange): boolean {
   return engine.upstream !== undefined && routeError?.code === "RESOURCE_NOT_FOUND";
 }
 
-/** Sends a request that neither an operation nor a rule answers to the upstream. @throws EarlyResponse with its answer */
+/** Sends to the upstream what neither an operation nor a rule answers for any caller. @throws EarlyResponse with its answer */
 export function forwardToUpstream(exchange: Exchange): undefined | Promise<void> {
   if (!canForward(exchange) || exchange.verdict?.needsAuthorizedCaller) return undefined;
   const { upstream } = exchange.engine;
@@ -46,8 +46,10 @@ async function send(exchange: Exchange): Promise<void> {
 /** @throws ApiError PAYLOAD_TOO_LARGE if a rule asked for the body and it is too long for that; ClientGoneError */
 async function toBody(exchange: Exchange): Promise<AsyncIterable<Uint8Array>> {
   const { request } = exchange;
-  exchange.bodyCapture = new BodyCapture({ withDigest: false });
-  if (!exchange.hasReadBody) return exchange.bodyCapture.capture(request.body);
+  if (!exchange.hasReadBody) {
+    exchange.bodyCapture = new BodyCapture({ withDigest: false });
+    return exchange.bodyCapture.capture(request.body);
+  }
   const body = await exchange.readBody();
   return (async function* () {
     yield body;

@@ -20,7 +20,7 @@ interface NetworkOptions {
   publicUrl?: string | undefined;
   trustProxy?: readonly string[] | undefined;
   policy: AddressPolicyOptions;
-  /** Whether a URL with this port names the server. */
+  /** Whether a URL names the server, which answers at this port. */
   isOwnHost: (url: URL, port: number) => boolean;
 }
 

@@ -79,7 +79,7 @@ export class OwnAddress {
   /**
    * Returns a function that finds the address of a URL of the server's own receivers, which webhooks may call although
    * the policy forbids it.
-   * @param isOwn whether a URL with this port names the server
+   * @param isOwn whether a URL names the server, which answers at this port
    */
   createReceiverLookup(origins: SandboxOrigins, isOwn: (url: URL, port: number) => boolean) {
     return (url: URL): LocalAddress | undefined => {

@@ -25,7 +25,7 @@ export interface RunParts {
   readonly target: Target;
   readonly known: KnownObjects;
   readonly changes: ReportedChange[];
-  /** Changes that could not be undone, since the service refused it. */
+  /** Changes that could not be undone, since the service refused it or did not answer. */
   failedUndos: number;
   /** By reading operation. */
   readonly successes: Map<string, SeenSuccess>;

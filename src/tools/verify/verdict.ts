@@ -12,7 +12,7 @@ export class Verdict {
   readonly confirmed = new Map<string, number>();
   private checked = 0;
 
-  /** Checks one thing; `assumption` is the id of the one it rests on, undefined if the reference states it. */
+  /** Records and returns whether one thing fits; `assumption` is the one it rests on, undefined if the reference states it. */
   expect(fits: boolean, problem: string, assumption?: string | undefined): boolean {
     this.checked += 1;
     if (fits) {

@@ -18,15 +18,7 @@ export type Organization = Static<typeof Organization>;
 
 /** A map whose keys are organizations; the value of a key is deleted with the organization. */
 export const ByOrganization = <T extends TSchema>(value: T, options: object = {}) =>
-  MapOf(
-    value,
-    {
-      additionalProperties: false,
-      ...keysBelongTo("organizations"),
-      ...options,
-    },
-    "^org_",
-  );
+  MapOf(value, { additionalProperties: false, ...keysBelongTo("organizations"), ...options }, "^org_");
 
 export const organizations = collection({
   name: "organizations",
