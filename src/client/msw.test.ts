@@ -117,6 +117,22 @@ describe("understudy-sandbox/msw", () => {
     expect(matchesUrl(`${API}/base/`, `${API}/v1/x`)).toBe(false);
   });
 
+  it("answers from the sandbox also at the address of its server, which serves another one there [interfaces 13]", async () => {
+    const sandbox = await understudy.sandbox();
+    const { origin } = new URL(sandbox.url);
+    const network = setupServer(...handlersFor(sandbox, { origin }));
+    network.listen({ onUnhandledRequest: "error" });
+    try {
+      const headers = { "api-key": sandbox.credentials["usr_ada"]! };
+      for (const base of [origin, sandbox.url])
+        expect((await fetch(`${base}/v1/models`, { headers })).status).toBe(200);
+      expect((await sandbox.journal.list()).total).toBe(2);
+    } finally {
+      network.close();
+    }
+    expect(handlersFor(sandbox, { origin: sandbox.url })).toHaveLength(1);
+  });
+
   it.each(["http://[::1]:4711", `${API}/a(b)`, `${API}/a+b`, `${API}/v:1`, `${API}/$x*`])(
     "answers at the origin %s, whatever its characters mean in a pattern [interfaces 13]",
     async (origin) => {

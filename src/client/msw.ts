@@ -31,12 +31,12 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
   const direct = http.all(matchBelow(to.origin), ({ request }) =>
     isInProcess ? forwardRequest(request, { send, base: to.origin, to: to.origin }) : passthrough(),
   );
-  if (from.origin === to.origin) return [direct];
-  const { location } = globalThis as { location?: { origin: string } };
-  const isPageOrigin = location?.origin === from.origin;
   const base = from.href.replace(/\/$/, "");
-  // If the page has the same origin, only these paths belong to the API.
-  const forwarding = (isPageOrigin ? API_PATHS : [""]).map((path) =>
+  if (base === to.href.replace(/\/$/, "")) return [direct];
+  // On the origin of the page, and of the server itself, only these paths belong to the API.
+  const { location } = globalThis as { location?: { origin: string } };
+  const isShared = from.origin === to.origin || from.origin === location?.origin;
+  const forwarding = (isShared ? API_PATHS : [""]).map((path) =>
     http.all(matchBelow(base + path), ({ request }) =>
       forwardRequest(request, { send, base, to: sandbox.url }),
     ),
