@@ -257,7 +257,6 @@ export function ActorField(props: {
   value: string;
   onChange: (id: string) => void;
   label?: string;
-  /** Also offers a call without credentials. */
   allowAnonymous?: boolean;
 }) {
   const { actors, label = "Call as", allowAnonymous = true, ...field } = props;
@@ -266,5 +265,7 @@ export function ActorField(props: {
     return { id, title, detail: role ? `${role} of ${current}` : current };
   });
   if (allowAnonymous) choices?.push({ id: NO_CREDENTIALS, title: "No credentials" });
-  return <ChoiceField {...field} label={label} name="as" choices={choices} />;
+  // Without credentials also as a user whose key was deleted.
+  const value = actors?.some(({ id }) => id === field.value) ? field.value : NO_CREDENTIALS;
+  return <ChoiceField {...field} value={value} label={label} name="as" choices={choices} />;
 }

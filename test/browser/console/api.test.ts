@@ -41,6 +41,11 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     );
   });
 
+  it("says that a call with a deleted key has no credentials [interfaces 2]", async () => {
+    const { page } = await open("?operation=threads.delete&as=apikey_gone");
+    await see(page.getByRole("button", { name: /Call as/ })).toContainText("No credentials");
+  });
+
   it("calls an operation as the selected user [interfaces 2]", async () => {
     const { page } = await open("?operation=threads.delete&as=apikey_eve");
     await page.getByRole("textbox", { name: "thread_id" }).fill("thread_welcome");

@@ -5,7 +5,6 @@ const MAX_DEPTH = 6;
 const MAX_LINES = 400;
 /** Characters; lists within lists make a path longer without making it deeper. */
 const MAX_PATH_LENGTH = 400;
-/** The maximum number of alternatives in the text of a type. */
 const MAX_ALTERNATIVES = 50;
 
 /** The number of parts that an example or a type may still have. */
