@@ -28,6 +28,7 @@ describe("a document's values", () => {
       b: { c: "2" },
     });
     expect(readValue('{\n\t"a": [1,\t2],\n\t"b": "\\ud83d\\ude00 \\/"\n}')).toEqual({ a: [1, 2], b: "😀 /" });
+    expect(readValue('{"": 1, "a": {"": 2}}')).toEqual({ "": 1, a: { "": 2 } });
     expect(readValue("")).toBeNull();
     expect(readValue("\ufeffa: 1\r\n")).toEqual({ a: 1 });
   });
@@ -142,6 +143,8 @@ describe("a document", () => {
     ["a: 1\n---\nb: 2", "world.yaml:2:1: a second document begins here; a file holds exactly one"],
     ["x:\n  __proto__: 1", "world.yaml:2:3: the key `__proto__` is not allowed"],
     ["? [a]\n: 1", "world.yaml:1:3: a key must be a plain text"],
+    [": 1", "world.yaml:1:1: a key is missing before the colon"],
+    ['"": 1\n"": 2', "world.yaml:2:1: the key `` is given twice"],
     [
       "a: 12345678901234567890",
       "world.yaml:1:4: the number 12345678901234567890 is too large to be exact; quote it if it is a text",

@@ -191,7 +191,8 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
     if (walk.problems.length >= MAX_PROBLEMS) return;
     const name = getKeyName(key);
     if (name === undefined) addProblem(walk, key, "a key must be a plain text");
-    else if (name === "") addProblem(walk, key, "a key is missing before the colon");
+    else if (name === "" && (key as Scalar).type === "PLAIN")
+      addProblem(walk, key, "a key is missing before the colon");
     else if (isDangerousKey(name, walk.allowsAnyKey))
       addProblem(walk, key, `the key \`${name}\` is not allowed`);
     else if (name === "<<")
