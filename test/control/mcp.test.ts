@@ -154,6 +154,24 @@ describe.each([
     expect(await call(client, "call_api", asked)).toMatchObject({ status: 200, body: "1.50" });
   });
 
+  it.each(["a", "ab"])("cuts a long text between two characters: after %j [interfaces 13]", async (start) => {
+    const { name } = await call(client, "create_sandbox", { seed: 1 });
+    const effect = {
+      status: 200,
+      headers: { "content-type": "text/plain" },
+      body: start + "😀".repeat(26_000),
+    };
+    await call(client, "arm_fault", { sandbox: name, match: { operation: "models.list" }, effect });
+    const asked = { sandbox: name, method: "GET", path: "/v1/models", as: "usr_dan" };
+    expect((await call(client, "call_api", asked))["body"]).toMatch(/^ab?(😀)+$/u);
+    await call(client, "call_api", { ...asked, headers: { "x-note": start } });
+    const journal = (await client.callTool({
+      name: "list_journal",
+      arguments: { sandbox: name },
+    })) as ToolResult;
+    expect(journal.content[0]!.text).toMatch(/😀\n… the first 100000 of/u);
+  });
+
   it("shows deliveries with their bytes, adds up coverage, and hands over a bundle that replays [interfaces 13]", async () => {
     const { name } = (await call(client, "create_sandbox", { clock: { mode: "frozen" } })) as {
       name: string;

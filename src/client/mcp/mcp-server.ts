@@ -12,7 +12,7 @@ import { ControlError } from "../http.ts";
 import { isObject } from "../options.ts";
 import { CLIENT_TEST_TOOL } from "./client-test-tool.ts";
 import { READING_TOOLS } from "./reading-tools.ts";
-import { type Arguments, ControlApi, type Tool, type ToolFields, type ToolTarget } from "./tool.ts";
+import { type Arguments, ControlApi, cutText, type Tool, type ToolFields, type ToolTarget } from "./tool.ts";
 import { WRITING_TOOLS } from "./writing-tools.ts";
 
 export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, CLIENT_TEST_TOOL];
@@ -116,7 +116,7 @@ function toContent(value: unknown = {}) {
   if (text.length <= MAX_RESULT_CHARS)
     return { content: [{ type: "text" as const, text }], structuredContent };
   const truncationNote = `\n… the first ${MAX_RESULT_CHARS} of ${text.length} characters; ask for less, by a filter or a limit`;
-  return { content: [{ type: "text" as const, text: text.slice(0, MAX_RESULT_CHARS) + truncationNote }] };
+  return { content: [{ type: "text" as const, text: cutText(text, MAX_RESULT_CHARS) + truncationNote }] };
 }
 
 /** The server's message, with its problem document for the details. */

@@ -3,6 +3,7 @@ import { requireKey } from "../sandbox.ts";
 import {
   type Arguments,
   createForwardingTool,
+  cutText,
   getSandboxName,
   optional,
   requireAction,
@@ -163,7 +164,7 @@ async function readBody(answer: Response): Promise<object> {
   const text = bytes.toString("utf8");
   if (text.length > MAX_BODY_CHARS)
     return {
-      body: text.slice(0, MAX_BODY_CHARS),
+      body: cutText(text, MAX_BODY_CHARS),
       cut: `the first ${MAX_BODY_CHARS} of ${text.length} characters`,
     };
   try {
