@@ -8,7 +8,7 @@ import { abortAfter } from "../../engine/state/concurrency.ts";
 
 /**
  * Sends requests to receivers by a function such as the global `fetch`. Never rejects.
- * @param fetch rejects if the connection breaks
+ * @param fetch rejects if the connection breaks or the request's signal aborts
  */
 export function createFetchOutbound(fetch: (request: Request) => Promise<Response>): OutboundClient {
   return {

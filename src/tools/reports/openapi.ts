@@ -147,6 +147,7 @@ function toErrorSchemaA(operation: AnyOperation, codes: readonly ErrorCode[]): J
     const schema = { type: "object", required, properties };
     return { properties: { code: { const: code }, ...(required.length > 0 ? { details: schema } : {}) } };
   });
+  // INTERNAL_ERROR, the only code without a refusal: no operation declares it.
   if (reasons.length === 0) return { properties: { code: { enum: codes } } };
   return reasons.length === 1 ? reasons[0]! : { anyOf: reasons };
 }
