@@ -20,7 +20,7 @@ export async function breakAnswer(
   const clientLeft = ended === undefined ? signal : AbortSignal.any([signal, ended]);
   const body = await readWireBody(method, answer, clientLeft);
   return new Promise((resolve, reject) => {
-    const wire = new FetchWire({ answer, body, over_ms, clientLeft, resolve, reject });
+    const wire = openWire({ answer, body, over_ms, clientLeft, resolve, reject });
     fault.perform(wire).catch(reject);
   });
 }
@@ -33,60 +33,49 @@ interface WireParts extends Pick<Wire, "over_ms" | "clientLeft"> {
   reject: (error: unknown) => void;
 }
 
-class FetchWire implements Wire {
-  readonly head = toUtf8(HEAD);
-  readonly body: Uint8Array;
-  readonly over_ms: number;
-  readonly clientLeft: AbortSignal;
-  private readonly parts: WireParts;
+function openWire({ answer, body, over_ms, clientLeft, resolve, reject }: WireParts): Wire {
   /** The bytes so far, until the head is complete. */
-  private headBytes: Uint8Array = EMPTY_BYTES;
-  private pieceStream: PieceStream | undefined;
-  private sentBytes = 0;
-
-  constructor(parts: WireParts) {
-    this.parts = parts;
-    this.body = parts.body ?? EMPTY_BYTES;
-    this.over_ms = parts.over_ms;
-    this.clientLeft = parts.clientLeft;
-  }
-
-  async drain(): Promise<void> {}
-
-  write(bytes: Uint8Array): void {
-    let bodyBytes = bytes;
-    if (this.pieceStream === undefined) {
-      this.headBytes = concatBytes([this.headBytes, bytes]);
-      if (!toLatin1(this.headBytes).startsWith(HEAD)) return;
-      bodyBytes = this.headBytes.subarray(HEAD.length);
-      this.beginResponse();
-    }
-    this.sentBytes += bodyBytes.length;
-    if (bodyBytes.length > 0) this.pieceStream!.push(bodyBytes);
-  }
-
-  async finish(bytes?: Uint8Array): Promise<void> {
-    if (bytes !== undefined) this.write(bytes);
-    if (this.pieceStream !== undefined && this.sentBytes === this.body.length) this.pieceStream.end();
-    else this.destroy();
-  }
-
-  reset(): void {
-    this.destroy();
-  }
-
-  destroy(): void {
-    const { aborted, reason } = this.clientLeft;
-    if (this.pieceStream !== undefined) this.pieceStream.end(aborted ? reason : new TypeError("terminated"));
-    else this.parts.reject(aborted ? reason : new TypeError("fetch failed"));
-  }
-
-  private beginResponse(): void {
-    const { answer, body, resolve } = this.parts;
+  let headBytes: Uint8Array = EMPTY_BYTES;
+  let pieceStream: PieceStream | undefined;
+  let sentBytes = 0;
+  const sentBody = body ?? EMPTY_BYTES;
+  const beginResponse = () => {
+    const pieces = new PieceStream();
     const { status, headers } = answer;
-    this.pieceStream = new PieceStream();
-    resolve(new Response(body && this.pieceStream.readable, { status, headers: toPairs(headers) }));
-  }
+    resolve(new Response(body && pieces.readable, { status, headers: toPairs(headers) }));
+    return pieces;
+  };
+  const write = (bytes: Uint8Array) => {
+    let bodyBytes = bytes;
+    if (pieceStream === undefined) {
+      headBytes = concatBytes([headBytes, bytes]);
+      if (!toLatin1(headBytes).startsWith(HEAD)) return;
+      bodyBytes = headBytes.subarray(HEAD.length);
+      pieceStream = beginResponse();
+    }
+    sentBytes += bodyBytes.length;
+    if (bodyBytes.length > 0) pieceStream.push(bodyBytes);
+  };
+  const destroy = () => {
+    const { aborted, reason } = clientLeft;
+    if (pieceStream !== undefined) pieceStream.end(aborted ? reason : new TypeError("terminated"));
+    else reject(aborted ? reason : new TypeError("fetch failed"));
+  };
+  return {
+    head: toUtf8(HEAD),
+    body: sentBody,
+    over_ms,
+    clientLeft,
+    async drain() {},
+    write,
+    async finish(bytes) {
+      if (bytes !== undefined) write(bytes);
+      if (pieceStream !== undefined && sentBytes === sentBody.length) pieceStream.end();
+      else destroy();
+    },
+    reset: destroy,
+    destroy,
+  };
 }
 
 /** A stream that delivers every piece before it fails; a standard stream drops pieces that were not read. */
