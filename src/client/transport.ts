@@ -39,7 +39,6 @@ export function createTransport(send: (request: Request) => Promise<Response>): 
   };
 }
 
-/** `close()` was called before. */
 export class ClosedError extends Error {
   override readonly name = "ClosedError";
 
@@ -57,8 +56,8 @@ interface Closable {
 export function refuseAfterClose<E extends Closable>(engine: E): E {
   const { fetch, close } = engine;
   let isClosed = false;
-  const closing: Closable = {
-    async fetch(request) {
+  return Object.assign(engine, {
+    async fetch(request: Request) {
       if (isClosed) throw new ClosedError();
       return fetch(request);
     },
@@ -66,6 +65,5 @@ export function refuseAfterClose<E extends Closable>(engine: E): E {
       isClosed = true;
       return close();
     },
-  };
-  return Object.assign(engine, closing);
+  });
 }

@@ -80,7 +80,6 @@ export class KnownObjects {
     }
   }
 
-  /** Lists values for an operation's path. */
   listPathValues(operation: AnyOperation, limit?: number): PathParams[] {
     const objects = [...this.names.findObjects(operation)];
     const names = [...new Set(objects.map(([, key]) => key))];
