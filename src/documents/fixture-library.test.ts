@@ -250,6 +250,8 @@ describe("a fixture's contents", () => {
       "auth_configs: { org_acme: [ONE], org_globex: [ONE] }",
       "id: ours",
     ],
+    ["a name that is its id", "users: [TWICE]", "name: usr_twice, id: usr_twice"],
+    ["the name of one that is its id", "users: [ONE, { id: usr_twice }]", "name: usr_twice, id: usr_twice"],
   ])("are refused with %s [interfaces 5]", (_, text, record) => {
     const one = `{ ${record} }`;
     const records = text.replaceAll("TWICE", `${one}, ${one}`).replaceAll("ONE", one);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findRecordId, mergeDocuments } from "./merge-documents.ts";
+import { findIdKey, mergeDocuments } from "./merge-documents.ts";
 
 const base = {
   organizations: [{ id: "org_acme", name: "Acme", plan: "premium" }],
@@ -102,10 +102,10 @@ describe("fixtures that extend another", () => {
   });
 
   it("find a record by its own id before the ids it refers to [interfaces 5]", () => {
-    expect(findRecordId({ connection_id: "conn", job_id: "job" })).toBe("job");
-    expect(findRecordId({ id: "apikey", key: "ak_" })).toBe("apikey");
-    expect(findRecordId({ key: "atlas-large" })).toBe("atlas-large");
-    expect(findRecordId({ id: 5, name: "x" })).toBeUndefined();
+    expect(findIdKey({ connection_id: "conn", job_id: "job" })).toBe("job_id");
+    expect(findIdKey({ key: "ak_", id: "apikey" })).toBe("id");
+    expect(findIdKey({ key: "atlas-large" })).toBe("key");
+    expect(findIdKey({ id: 5, name: "x" })).toBeUndefined();
   });
 
   it("leave both documents unchanged [interfaces 5]", () => {

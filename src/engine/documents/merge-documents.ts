@@ -8,13 +8,14 @@ type Fields = Record<string, unknown>;
 export const ID_KEYS: readonly string[] =
   "id file_id job_id link_id delivery_id invoice_id track_id transcript_id key".split(" ");
 
-/** The id of a record of the reference world's lists, by the first of the usual id fields that it has. */
-export function findRecordId(record: Readonly<Fields>): string | undefined {
-  for (const key of ID_KEYS) {
-    const id = record[key];
-    if (typeof id === "string" && Object.hasOwn(record, key)) return id;
-  }
-  return undefined;
+/** The field with the id of a record of the reference world's lists: the first of the usual ones that it has. */
+export function findIdKey(record: Readonly<Fields>): string | undefined {
+  return ID_KEYS.find((key) => Object.hasOwn(record, key) && typeof record[key] === "string");
+}
+
+function findRecordId(record: Readonly<Fields>): string | undefined {
+  const key = findIdKey(record);
+  return key === undefined ? undefined : (record[key] as string);
 }
 
 /**
@@ -65,7 +66,7 @@ function mergeById(base: readonly Fields[], overlay: Fields): Fields[] {
     if (change !== null) merged.push(change === undefined ? record : mergeFields(record, change));
   }
   // A new record under its id as key gets the id in the same field as the others.
-  const idKey = ID_KEYS.find((key) => base[0]![key] === findRecordId(base[0]!)) ?? "id";
+  const idKey = findIdKey(base[0]!) ?? "id";
   for (const [id, record] of remaining) if (record !== null) merged.push({ [idKey]: id, ...record });
   return merged;
 }
