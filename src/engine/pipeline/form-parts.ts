@@ -25,6 +25,9 @@ export function toFormType(contentType: string): string {
   return boundary === undefined ? contentType : `multipart/form-data; boundary="${boundary}"`;
 }
 
+/** The name of a file without the folders of its path. */
+export const toBaseName = (path: string) => path.replace(/^.*[\\/]/, "");
+
 /** The error for a form that cannot be read: `reason`, unless its type or its beginning is wrong. */
 export function createFormError(contentType: string, start: string, reason: string): ApiError {
   const cause = explainUnreadable(contentType, start) ?? reason;

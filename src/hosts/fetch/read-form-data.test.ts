@@ -51,6 +51,18 @@ describe.each([
     expect(takenBytes).toBe(0);
   });
 
+  it("has the name of a file without its folders, which browsers send for a chosen folder [G09]", async () => {
+    const form = new FormData();
+    form.append("file", new Blob(["12345"]), "folder/name.txt");
+    const { headers, body } = new Response(form);
+    const request = { headers: Object.fromEntries(headers), body: body as never };
+    const space = { folder: tmpdir(), reserve() {}, release() {} };
+    const spec = { ...SPEC, files: { file: { limit: () => 5 } } };
+    const { files, cleanUp } = await read(request, spec as never, { space, settings: DEFAULT_SETTINGS });
+    expect(files["file"]?.filename).toBe("name.txt");
+    cleanUp();
+  });
+
   it("has at most 100 parts [G09]", async () => {
     const fields = Array.from({ length: MAX_PARTS }, (_, index) => [`x${index}`, ""] as const);
     expect(Object.keys(await send(fields))).toHaveLength(MAX_PARTS);

@@ -9,6 +9,7 @@ import {
   createTooManyPartsError,
   FormParts,
   MAX_PARTS,
+  toBaseName,
   toFormType,
 } from "../../engine/pipeline/form-parts.ts";
 import { digest } from "../../engine/platform.ts";
@@ -29,11 +30,12 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
     else if (file === undefined) sentTexts[name] = "";
     else if (value.size > 0 || value.name !== "") {
       const mime_type = toPartType(value.type);
-      const key = parts.createFileKey(name, { filename: value.name, type: mime_type });
+      const filename = toBaseName(value.name);
+      const key = parts.createFileKey(name, { filename, type: mime_type });
       const limit_bytes = file.limit(settings);
       if (value.size > limit_bytes) throw createPartTooLargeError(name, limit_bytes);
       fileBytes += value.size;
-      files[key] = toReceivedFile(value, mime_type);
+      files[key] = toReceivedFile(value, { filename, mime_type });
     }
   }
   space.reserve(fileBytes);
@@ -54,11 +56,10 @@ async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<For
   }
 }
 
-function toReceivedFile(file: File, mime_type: string): ReceivedFile {
+function toReceivedFile(file: File, facts: Pick<ReceivedFile, "filename" | "mime_type">): ReceivedFile {
   const readAll = async () => new Uint8Array(await file.arrayBuffer());
   return {
-    filename: file.name,
-    mime_type,
+    ...facts,
     size: file.size,
     read: async (maxBytes) => (await readAll()).subarray(0, maxBytes),
     digest: async (algorithm) =>

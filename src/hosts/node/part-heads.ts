@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { repairWestern } from "../../engine/contract/text.ts";
-import { findBoundary } from "../../engine/pipeline/form-parts.ts";
+import { findBoundary, toBaseName } from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
 
 /** The type that a part's headers name. busboy assumes text/plain for a part without one. */
@@ -12,7 +12,7 @@ export function findContentType(head: string): string | undefined {
 export function restoreLetters(filename: string | undefined, head: string): string | undefined {
   const sent = filename?.includes("\ufffd") ? /filename="([^"]*)"/i.exec(head)?.[1] : undefined;
   if (sent === undefined || isUtf8(Buffer.from(sent, "latin1"))) return filename;
-  return repairWestern(sent).replace(/^.*[\\/]/, "");
+  return toBaseName(repairWestern(sent));
 }
 
 const MAX_HEAD_BYTES = 16 * 1024;
