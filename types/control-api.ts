@@ -1668,6 +1668,8 @@ export interface RequestLine {
   /** 0 if the client received none */
   status: number;
   code: string | null;
+  /** The code that the client received, if the operation spells it in its own way */
+  sent_code?: string;
   duration_ms: number;
   principal: string | null;
   /** What decided the answer, as in `X-Sandbox-Decision` */
@@ -1717,6 +1719,8 @@ export interface HistoryEntry {
   };
   /** A rewind has undone it */
   undone: boolean;
+  /** A rewind keeps it, as it keeps rules, scenarios, settings and operations */
+  stays?: boolean;
   /** Whether the world before and after it is still stored */
   kept: boolean;
 }
@@ -1855,6 +1859,8 @@ export interface HistoryDetail {
   };
   /** A rewind has undone it */
   undone: boolean;
+  /** A rewind keeps it, as it keeps rules, scenarios, settings and operations */
+  stays?: boolean;
   /** Whether the world before and after it is still stored */
   kept: boolean;
   /** Ids of its causes, from the nearest up to the first */
@@ -2044,6 +2050,7 @@ export interface CataloguedEvent {
   };
 }
 export interface Email {
+  id: string;
   to: string;
   subject: string;
   body: string;
@@ -2340,6 +2347,8 @@ export interface CoverageMatrix {
     outcomes: {
       status: number;
       code: ErrorCode | null;
+      /** The code in the answer, if the operation spells it in its own way */
+      sent_code?: string;
       hits: number;
     }[];
     /** Undocumented outcomes: bare 5xx of faults, and `0` for no answer */

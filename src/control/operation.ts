@@ -97,6 +97,8 @@ interface GenericControlOperation<P extends TObject, Q extends TObject, B extend
   ) => { title: string; subject?: string | undefined };
   /** The kind of its history entry, unless it is `control`. */
   kind?: "scenario" | "restore";
+  /** A rewind keeps its change. */
+  stays?: true;
 }
 
 type HandlerResult<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | StreamBody;

@@ -1,16 +1,18 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject, Nullable } from "../engine/contract/schema.ts";
+import { tryParseJson } from "../engine/contract/text.ts";
 import { getOrAdd } from "../engine/maps.ts";
 import { randomHex } from "../engine/platform.ts";
 import type { HistoryEntry } from "../engine/sandbox/history-entry.ts";
 import type { Journal } from "../engine/sandbox/journal.ts";
-import type { JournalEntry } from "../engine/sandbox/journal-entry.ts";
+import { type JournalEntry, toBodyText } from "../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Timeline } from "../engine/sandbox/timeline.ts";
 import { redactQuery, redactText } from "../tools/redact.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "./history/render-history-entry.ts";
 import { HeldBody, renderHeld } from "./journal/render-held.ts";
 import { JournalEntryBody } from "./journal/render-journal-entry.ts";
+import { OptionalText } from "./operation.ts";
 import { waitForChange } from "./stream-entries.ts";
 
 const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
@@ -30,6 +32,7 @@ export const RequestLine = ClosedObject(
     query: Type.String({ description: "Secrets masked" }),
     status,
     code,
+    sent_code: OptionalText("The code that the client received, if the operation spells it in its own way"),
     duration_ms,
     principal,
     decision,
@@ -185,6 +188,7 @@ function identifyTimeline(journal: Journal): string {
 
 function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
   const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
+  const sent_code = findSentCode(entry);
   return {
     id,
     seq: entry.timelineEntry.number,
@@ -196,6 +200,7 @@ function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
     query: redactQuery(entry.query),
     status,
     code,
+    ...(sent_code !== undefined && { sent_code }),
     duration_ms,
     principal,
     decision,
@@ -205,4 +210,9 @@ function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
     warnings: entry.warnings.length,
     ...(entry.timelineEntry.isUndone && { undone: true }),
   };
+}
+
+function findSentCode({ code, response_body }: JournalEntry): string | undefined {
+  const { error } = (code && Object(tryParseJson(toBodyText(response_body)))) || {};
+  return typeof error?.code === "string" && error.code !== code ? error.code : undefined;
 }

@@ -217,6 +217,13 @@ describe("trigger and clock advance", () => {
     expect(await createWebhook()).toMatchObject({
       inactive_because: "PUT /webhooks/{webhook_id} deactivated it",
     });
+    const { body } = await api.call(undefined, "POST", "/_control/sandboxes/default/state/webhooks", {
+      active: false,
+      events: ["user.created"],
+    });
+    expect((await run("trigger", "user.created")).stdout).toContain(
+      `${body.webhook_id} is inactive: no reason was given.`,
+    );
   }, 60_000);
 
   it("advance to the next timer of a --kind, and say why a retry failed [interfaces 14]", async () => {

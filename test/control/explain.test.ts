@@ -127,6 +127,16 @@ describe("faults/explain", () => {
     expect((await control("GET", `/${name}/journal`)).body.total).toBe(5);
   });
 
+  it("names the calls that trigger a rule for every third call [interfaces 6]", async () => {
+    const name = await createSandbox();
+    await arm(name, { match: { operation: "models.list" }, every: 3, effect: { status: 503 } });
+    const { body } = await explain(name, MODELS);
+    expect(body.rules[0]).toMatchObject({
+      triggers: false,
+      why: "call 1; the rule triggers on calls 3, 6, 9, …",
+    });
+  });
+
   it("says how much of the rate window is left, and if it is used up [interfaces 11]", async () => {
     const name = await createSandbox();
     await control("PATCH", `/${name}/state/organizations/org_acme`, { plan: "enterprise", rate_limit: 1 });

@@ -33,6 +33,7 @@ describe("the console's stream of a sandbox", () => {
     expect({ kind, delivery }).toEqual({ kind: "request", delivery: null });
     expect(line).toEqual({
       ...shared,
+      sent_code: "thread_not_found",
       query: request.query,
       why: reasons[0] ?? null,
       warnings: entry.warnings.length,

@@ -40,6 +40,9 @@ describe("a rewind [interfaces 10]", () => {
       "stays",
     ]);
     expect(await history.newest("?kind=scenario")).toMatchObject({ subject: "stays", undone: false });
+    const [advance, settings] = (await history.list("?kind=control")).entries;
+    expect(advance).toMatchObject({ undone: true });
+    expect(settings).toMatchObject({ title: "Settings were changed: processing_seconds.", undone: false });
     expect((await history.ok("GET", "/journal")).total).toBe(journal);
     expect(await history.ok("GET", "/clock")).toEqual(before.clock);
     expect(await history.ok("GET", "/clock/pending")).toEqual(before.pending);

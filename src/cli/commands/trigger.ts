@@ -85,7 +85,7 @@ async function listInactive(
   return subscribed
     .map(
       ({ webhook_id, inactive_because: why }) =>
-        `\n${webhook_id} is inactive: ${why ?? "it was created inactive"}.`,
+        `\n${webhook_id} is inactive: ${why ?? "no reason was given"}.`,
     )
     .join("");
 }

@@ -97,7 +97,8 @@ export function createSandboxCalls(name: string, onEntry?: (id: string) => void)
     activate: (names: readonly string[]) => put<{ names: string[] }>("/scenarios/active", { names }),
     release: (id: string, body: Api.ReleaseOptions) => post<void>(toPath`/held/${id}/release`, body),
     rules: () => get<Api.List<Api.FaultRule>>("/faults"),
-    addRule: (body: Api.RuleDefinition) => post<Api.FaultRule>("/faults", body),
+    /** @param place in the list, from 0 */
+    addRule: (body: Api.RuleDefinition, place = 0) => post<Api.FaultRule>(`/faults?place=${place}`, body),
     changeRule: (id: string, body: Api.RuleDefinition) => put<Api.FaultRule>(toPath`/faults/${id}`, body),
     removeRule: (id: string) => remove(toPath`/faults/${id}`),
     clearRules: () => remove("/faults"),

@@ -17,7 +17,7 @@ export async function undoEntry(calls: SandboxCalls, id: string): Promise<void> 
   for (const { id, cause, advanced_by } of entries.toReversed())
     if (ownIds.has(cause) || ownIds.has(advanced_by)) ownIds.add(id);
   const later = entries.filter(
-    (one) => one.sequence > entry.sequence && !one.undone && one.kind !== "scenario" && !ownIds.has(one.id),
+    (one) => one.sequence > entry.sequence && !one.undone && !one.stays && !ownIds.has(one.id),
   );
   if (entry.undone) throw new Error("A rewind has already undone this change.");
   if (later.length > 0)

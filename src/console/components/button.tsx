@@ -3,14 +3,12 @@ import { Dialog as AriaDialog, Button, Heading, Modal, ModalOverlay } from "reac
 import { toPrintableLines } from "../../engine/contract/text.ts";
 import { Problem } from "./status.tsx";
 
-/** A mutation without input. */
 export interface Mutation<T> {
   isPending: boolean;
   error: unknown;
   mutate: (input: undefined, options?: { onSuccess?: (result: T) => void }) => void;
 }
 
-/** A button that calls a function or runs a change. */
 export function ActionButton(props: {
   label: string;
   onPress?: () => void;

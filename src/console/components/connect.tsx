@@ -16,7 +16,6 @@ export function formatFirstCall(base: string, key: string): string {
   return formatAsCurl({ method: "GET", url, headers: [["api-key", key]], body: undefined });
 }
 
-/** Copies what a client needs to call this sandbox. */
 export function ConnectActions({ apiKey: { key } }: { apiKey: Pick<Actor, "key"> }) {
   const { data: sandbox } = useSandbox();
   const base = sandbox?.base_url ?? "";

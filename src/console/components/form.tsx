@@ -40,7 +40,7 @@ interface FormError {
   field: string | undefined;
   message: string;
   /** Called by the field that shows the error; otherwise the form shows it. */
-  claim: (field: string) => void;
+  claim: (field: string | undefined) => void;
 }
 
 const FormErrorContext = createContext<FormError | undefined>(undefined);
@@ -55,7 +55,10 @@ function useFieldError(name: string, label: string): string | undefined {
   const isOwnField = field !== undefined && isWithin(field, name);
   const claim = formError?.claim;
   useEffect(() => {
-    if (isOwnField) claim?.(field);
+    if (!isOwnField) return;
+    claim?.(field);
+    // The form shows the error of a field that leaves the page.
+    return () => claim?.(undefined);
   }, [isOwnField, claim, field]);
   return isOwnField ? renameField(formError!.message, name, label) : undefined;
 }

@@ -19,7 +19,6 @@ interface CheckGrade extends CheckResult<keyof typeof OUTCOMES> {
 /** A check of the client or receiver test, open if it failed or could not run; `children` say what it found. */
 export function GradedCheck(props: {
   check: CheckGrade;
-  /** Whether the test still runs. */
   isUnderWay?: boolean;
   actions: ReactNode;
   children: ReactNode;

@@ -163,7 +163,6 @@ export function AddRecordLink({ collection }: { collection: string }) {
 /** A view of several parts, each with its own address (`show`). */
 export function TabbedView(props: {
   title: string;
-  /** Accessible name of the tabs. */
   label: string;
   view: string;
   tabs: readonly { id: string; title: string; Part: ComponentType }[];
@@ -195,11 +194,9 @@ export function TabbedView(props: {
 }
 
 interface ListViewProps<Row> extends VirtualTableProps<Row> {
-  /** Heading, filters and buttons above the table. */
   head: ReactNode;
   error: unknown;
   pane?: (row: Row) => ReactNode;
-  /** A pane in place of the selected row's. */
   otherPane?: ReactNode;
   /** Name of a row, such as "key", in the message that the selected one does not exist; undefined if a filter may hide it. */
   rowName?: string | undefined;

@@ -40,7 +40,6 @@ const TICK_MS = 1000;
 const wallClock = createStore(Date.now());
 setInterval(() => wallClock.set(Date.now()), TICK_MS);
 
-/** The real time, updated every second. */
 export const useWallClock = wallClock.use;
 
 /** The sandbox's time in milliseconds, extrapolated between two queries. */

@@ -90,7 +90,6 @@ interface MultiSelectProps {
   label: string;
   /** Accessible name of the list; the label by default. */
   listLabel?: string;
-  /** Placeholder of the filter. */
   findPrompt: string;
   /** Undefined while loading. Keep the array's identity while it does not change. */
   choices: readonly Choice[] | undefined;

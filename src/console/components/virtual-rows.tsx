@@ -53,14 +53,8 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
   });
   const activeIndex = active === undefined ? -1 : rows.findIndex((row) => getKey(row) === active);
   useStableScroll(scroller, rows, getKey);
-  useScrollToSelected(rows, getKey, selected, (at) => {
-    const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
-    const top = at * ROW_HEIGHT;
-    const isVisible =
-      top + ROW_HEIGHT > scrollTop && top < scrollTop + clientHeight - (head ? ROW_HEIGHT : 0);
-    // Centered, the row stays visible if content that loads later shrinks the list.
-    virtual.scrollToIndex(at, { align: isVisible ? "auto" : "center" });
-  });
+  useScrollToSelected(rows, getKey, selected, (at) => virtual.scrollToIndex(at));
+  useVisibleSelection(scroller);
   const moveTo = (at: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, at));
     const row = rows[next];
@@ -203,6 +197,23 @@ function useStableScroll<Row>(
     const newIndex = anchor === undefined ? -1 : rows.findIndex((row) => getKey(row) === getKey(anchor));
     if (newIndex >= 0 && newIndex !== oldIndex) element.scrollTop += (newIndex - oldIndex) * ROW_HEIGHT;
   }, [rows, getKey, scroller]);
+}
+
+/** Keeps a visible selected row visible while content that appears below the list shrinks it. */
+function useVisibleSelection(scroller: React.RefObject<HTMLDivElement | null>): void {
+  useEffect(() => {
+    const element = scroller.current!;
+    let height = element.clientHeight;
+    const observer = new ResizeObserver(() => {
+      const { top } = element.getBoundingClientRect();
+      const row = element.querySelector("[aria-selected=true]")?.getBoundingClientRect();
+      const hiddenHeight = row ? row.bottom - top - element.clientHeight : 0;
+      if (hiddenHeight > 0 && row!.top < top + height) element.scrollTop += hiddenHeight;
+      height = element.clientHeight;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [scroller]);
 }
 
 /** Scrolls to the selected row once, when it appears. */

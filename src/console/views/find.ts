@@ -12,6 +12,8 @@ import { buildNodes, type Node } from "./timeline/nodes.ts";
 import { describeNode } from "./timeline/words.ts";
 
 const MAX_RESULTS = 20;
+/** Records that contain the text, of which those are shown whose id begins with it. */
+const MAX_SEARCHED = 1000;
 /** Shorter texts match too many entries. */
 const MIN_TYPED = 3;
 
@@ -29,10 +31,11 @@ const findRecords: FindCommands = async (typed, sandbox) => {
   const word = typed.trim();
   const collection = items.find(({ prefix }) => prefix !== "" && word.startsWith(prefix));
   if (collection === undefined) return collections;
-  const records = await calls.records(collection.name, { contains: word, limit: MAX_RESULTS });
+  const records = await calls.records(collection.name, { contains: word, limit: MAX_SEARCHED });
   const ids = records.items
     .map((record) => String((record as unknown as Record<string, unknown>)[collection.id_field]))
-    .filter((id) => id.startsWith(word));
+    .filter((id) => id.startsWith(word))
+    .slice(0, MAX_RESULTS);
   return [
     ...collections,
     ...ids.map((id) => ({
@@ -75,10 +78,10 @@ const findEntries: FindCommands = async (typed, sandbox, timeline) => {
 };
 
 function describeEntry({ request, entry }: Node): string {
-  const { status, code, operation, principal } = request ?? {};
+  const { status, code, sent_code = code, operation, principal } = request ?? {};
   const answer = status === 0 ? "no response" : status;
   const id = request?.id ?? entry?.id;
-  return [answer, code, operation, principal, entry?.subject, id].filter(Boolean).join(" ");
+  return [answer, sent_code, operation, principal, entry?.subject, id].filter(Boolean).join(" ");
 }
 
 const findSandboxes: FindCommands = async (_typed, sandbox) => {

@@ -101,7 +101,6 @@ export function findViewInPath(path: string): string {
 export interface Command {
   /** Unique among all commands. */
   id: string;
-  /** The heading above the command. */
   group: string;
   title: string;
   detail?: string | undefined;

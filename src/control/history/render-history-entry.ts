@@ -4,7 +4,7 @@ import { describeEvictedEntries } from "../../engine/contract/text.ts";
 import { type BeforeAfter, HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
-import { sandboxParams } from "../operation.ts";
+import { OptionalFlag, sandboxParams } from "../operation.ts";
 import { conflict, Problem } from "../problem.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
@@ -38,6 +38,7 @@ export const HistoryEntryBody = ClosedObject(
       description: "The number of changed records by collection",
     }),
     undone: Type.Boolean({ description: "A rewind has undone it" }),
+    stays: OptionalFlag("A rewind keeps it, as it keeps rules, scenarios, settings and operations"),
     kept: Type.Boolean({ description: "Whether the world before and after it is still stored" }),
   },
   {
@@ -84,6 +85,7 @@ export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
     delivered,
     changes,
     undone: isUndone,
+    ...(entry.stays && { stays: true }),
     kept: entry.states !== undefined,
   };
 }

@@ -92,6 +92,13 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     id: "faults.add",
     route: "POST /_control/sandboxes/{name}/faults",
     summary: "Add a rule; if there is one with the same id and content, renew its lease",
+    query: ClosedObject({
+      place: Type.Integer({
+        minimum: 0,
+        default: 0,
+        description: "Its place in the list, from 0, the first",
+      }),
+    }),
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
     describeChange: (_call, answer) => {
@@ -100,13 +107,13 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     },
     errors: ["id-in-use", "limit-reached", "invalid-document"],
     success: { status: 201, schema: RuleBody },
-    handle({ body, sandbox, server }) {
+    handle({ body, query: { place }, sandbox, server }) {
       const faults = server.faults.getSandboxFaults(sandbox);
       const { allRules, inlineRules } = faults.rules;
       if (!inlineRules.some(({ rule }) => rule.id === body.id))
         requireRoom(server, "rules", allRules.length + 1);
       try {
-        return renderRule(faults.add(body));
+        return renderRule(faults.add(body, place));
       } catch (error) {
         if (!(error instanceof RuleExistsError)) throw error;
         throw conflict(

@@ -103,6 +103,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
         },
       ),
     },
+    stays: true,
     describeChange: ({ sandbox }) => ({
       title: `The sandbox got ${pluralize(sandbox.ownResources.flatMap(({ operations }) => operations).length, "operation")} of its own.`,
     }),
@@ -148,6 +149,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 18",
     route: "DELETE /_control/sandboxes/{name}/operations",
     summary: "Remove this sandbox's own operations, with their records",
+    stays: true,
     describeChange: () => ({ title: "The sandbox lost the operations of its own." }),
     success: { status: 204 },
     handle: ({ sandbox }) => sandbox.setResources([]),

@@ -140,6 +140,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
         { examples: [{ settings: { processing_seconds: 5 } }] },
       ),
     },
+    stays: true,
     describeChange: ({ body }) => ({
       title: `Settings were changed: ${Object.keys(body.settings).join(", ")}.`,
     }),

@@ -64,7 +64,15 @@ const CODES_OF_B: Record<string, string> = {
   SPENDING_LIMIT_EXCEEDED: "spending_limit_exceeded",
 };
 
-/** How envelope B spells a catalogue code. */
+/** How an operation spells a catalogue code in an envelope. */
+export function spellCode(
+  code: string,
+  envelope: Envelope | undefined,
+  operation: Pick<ErrorContext, "spellings"> | undefined,
+): string {
+  return envelope === "B" ? toCodeInB(code, operation?.spellings) : code;
+}
+
 export function toCodeInB(code: string, spellings: ErrorContext["spellings"]): string {
   return spellings?.[code] ?? CODES_OF_B[code] ?? code;
 }

@@ -103,8 +103,9 @@ export class ArmedRule implements LeaseHolder {
       case "times":
         return { triggers: true, entry: undefined, why: `hit ${hits + 1} of ${schedule.times}` };
       case "every": {
-        const triggers = calls % schedule.every === 0;
-        return { triggers, entry: undefined, why: `call ${calls}, triggers on every ${schedule.every}` };
+        const { every } = schedule;
+        const why = `call ${calls}; the rule triggers on calls ${every}, ${2 * every}, ${3 * every}, …`;
+        return { triggers: calls % every === 0, entry: undefined, why };
       }
       case "probability": {
         const value = draw();

@@ -87,8 +87,8 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return this.stagesByScenario.get(rule.source)?.isInForce(rule.rule.id) ?? true;
   }
 
-  /** Arms a rule, or renews the lease of the same rule. @throws RuleExistsError */
-  add(rule: Rule): ArmedRule {
+  /** Arms a rule in a place of the list, or renews the lease of the same rule. @throws RuleExistsError */
+  add(rule: Rule, place: number): ArmedRule {
     const existing = this.inlineRules.find((one) => one.rule.id === rule.id);
     if (existing !== undefined) {
       if (existing.progress.due === undefined || !isSameRule(existing.rule, rule))
@@ -99,7 +99,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
       return existing;
     }
     const armed = new ArmedRule(rule, INLINE);
-    this.replace({ inlineRules: [armed, ...this.inlineRules] });
+    this.replace({ inlineRules: this.inlineRules.toSpliced(place, 0, armed) });
     return armed;
   }
 

@@ -72,8 +72,11 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   /** Arms a rule, or renews the lease of the same rule. @throws DocumentError for a wrong rule, RuleExistsError */
-  add(document: unknown): ArmedRule {
-    return this.rules.add(readInlineRule(document, this.sandbox.api, () => this.createRuleId()));
+  add(document: unknown, place = 0): ArmedRule {
+    return this.rules.add(
+      readInlineRule(document, this.sandbox.api, () => this.createRuleId()),
+      place,
+    );
   }
 
   /**

@@ -21,6 +21,8 @@ export interface WorldChange {
   readonly pathIds?: Readonly<Record<string, string>>;
   /** For a delivery attempt: whether its receiver accepted it. */
   readonly delivered?: boolean;
+  /** Whether a rewind keeps it, as it keeps settings; by default, it keeps rules and scenarios. */
+  readonly stays?: boolean | undefined;
   /** The record of the work in progress, whose creator is the cause; `key` is `collection\0id`. */
   readonly work?: { readonly record: object; readonly key: string };
   /** The state when a change that takes time began, and the position of the newest entry then. */
@@ -145,6 +147,8 @@ export class HistoryEntry {
   readonly delivered: boolean | null;
   /** Id of its request. */
   readonly request: string | null;
+  /** Whether a rewind keeps it. */
+  readonly stays: boolean;
   subject: string | null;
   /** Undefined once they are released. */
   states: BeforeAfter | undefined;
@@ -172,6 +176,7 @@ export class HistoryEntry {
     this.advanced_by = context.advanced_by;
     this.kind = change.kind;
     this.delivered = change.delivered ?? null;
+    this.stays = change.stays ?? change.kind === "scenario";
     this.request =
       change.request === undefined ? null : drawRequestId(change.request.idSeed, change.request.number);
     this.subject = change.subject ?? null;

@@ -107,17 +107,14 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.touch(entry);
   }
 
-  /**
-   * Marks as undone the entries that the newest entry's state does not continue from, and unmarks the others. Rules and
-   * scenarios stay as they are in a rewind.
-   */
+  /** Marks as undone the entries that the newest entry's state does not continue from, and unmarks the others. */
   markUndone(): void {
     const entries = new Map(this.entries().map((entry) => [entry.sequence, entry]));
     const currentEntries = new Set<HistoryEntry>();
     let ancestor = entries.get(this.lastSequence);
     for (; ancestor !== undefined; ancestor = entries.get(ancestor.parent)) currentEntries.add(ancestor);
     for (const change of entries.values()) {
-      const isUndone = change.kind !== "scenario" && !currentEntries.has(change);
+      const isUndone = !change.stays && !currentEntries.has(change);
       if (change.timelineEntry.isUndone === isUndone) continue;
       change.timelineEntry.isUndone = isUndone;
       this.touch(change);

@@ -33,24 +33,19 @@ export function sendEmail(tx: Transaction, email: { to: string; subject: string;
 
 /** An e-mail as the outbox shows it. */
 export const EmailBody = ClosedObject(
-  {
-    to: Type.String(),
-    subject: Type.String(),
-    body: Type.String(),
-    at: Timestamp({ description: "On the sandbox's clock" }),
-  },
+  { ...Email.properties, at: Timestamp({ description: "On the sandbox's clock" }) },
   {
     $id: "Email",
-    examples: [{ to: "ada@acme.test", subject: "Sync failed", body: "…", at: "2026-03-15T12:00:00.000Z" }],
+    examples: [
+      {
+        ...{ id: "email_1", to: "ada@acme.test", subject: "Sync failed", body: "…" },
+        at: "2026-03-15T12:00:00.000Z",
+      },
+    ],
   },
 );
 
 /** Lists e-mails, the newest first. */
 export function listEmails(world: WorldReader): Static<typeof EmailBody>[] {
-  return [...world.index(emails, "newest", "")].map(({ to, subject, body, at }) => ({
-    to,
-    subject,
-    body,
-    at: world.toIso(at),
-  }));
+  return [...world.index(emails, "newest", "")].map((email) => ({ ...email, at: world.toIso(email.at) }));
 }

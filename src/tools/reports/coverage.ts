@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { spellCode } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import {
   type AnyOperation,
@@ -21,6 +22,9 @@ const CoveredOutcome = ClosedObject({
       "ErrorCode",
       Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" }),
     ),
+  ),
+  sent_code: Type.Optional(
+    Type.String({ description: "The code in the answer, if the operation spells it in its own way" }),
   ),
   hits: Count,
 });
@@ -80,7 +84,15 @@ function toCoveredOperation(operation: AnyOperation, counts: OutcomeCounts): Cov
   const outcomes: CoveredOutcome[] = [
     ...listSuccesses(operation).map(({ status }) => ({ status, code: null, hits: hits.get(status) ?? 0 })),
     ...listErrorCodes(operation)
-      .map((code) => ({ status: CATALOGUE[code].status as number, code, hits: hits.get(code) ?? 0 }))
+      .map((code) => {
+        const sent_code = spellCode(code, operation.envelope, operation);
+        return {
+          status: CATALOGUE[code].status as number,
+          code,
+          ...(sent_code !== code && { sent_code }),
+          hits: hits.get(code) ?? 0,
+        };
+      })
       .sort((a, b) => a.status - b.status),
   ];
   const documented = new Set<string | number>(outcomes.map(({ status, code }) => code ?? status));

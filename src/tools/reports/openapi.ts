@@ -1,6 +1,6 @@
 import type { Api } from "../../engine/contract/api.ts";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
-import { type Envelope, getEnvelope, toCodeInB } from "../../engine/contract/envelopes.ts";
+import { type Envelope, getEnvelope, spellCode, toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyEvent, toDataSchema } from "../../engine/contract/event.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
@@ -113,7 +113,7 @@ function toErrorResponse(operation: AnyOperation, status: number, codes: ErrorCo
   ];
   const schemas = envelopes.map((envelope) => toErrorSchema(operation, envelope, codes));
   const describeCode = (code: ErrorCode) => {
-    const sent = ownEnvelope === "B" ? toCodeInB(code, operation.spellings) : code;
+    const sent = spellCode(code, ownEnvelope, operation);
     return `\`${code}\`: ${CATALOGUE[code].message}${sent === code ? "" : ` Sent as ${sent}.`}`;
   };
   return {

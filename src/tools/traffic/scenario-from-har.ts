@@ -1,5 +1,5 @@
-import { toCodeInB } from "../../engine/contract/envelopes.ts";
-import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
+import { spellCode } from "../../engine/contract/envelopes.ts";
+import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../engine/contract/operation.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { getOrAdd } from "../../engine/maps.ts";
@@ -60,9 +60,8 @@ function recordCall(
 function findError(operation: AnyOperation, { status, json }: OperationExchange["answer"]) {
   const recordedCode: unknown = json?.error?.code;
   const codes = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
-  const spellCode = (code: ErrorCode) =>
-    operation.envelope === "B" ? toCodeInB(code, operation.spellings) : code;
-  const code = codes.find((one) => spellCode(one) === recordedCode) ?? codes[0];
+  const code =
+    codes.find((one) => spellCode(one, operation.envelope, operation) === recordedCode) ?? codes[0];
   if (code !== undefined) return { key: code, effect: { error: code } };
   // Clients treat a status that HTTP does not have like 5xx, as RFC 9110 advises.
   const ruleStatus = Math.min(status, 599);

@@ -1,4 +1,4 @@
-import { type Envelope, toCodeInB } from "../../engine/contract/envelopes.ts";
+import { type Envelope, spellCode, toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { findEndpointAssumption } from "../../engine/contract/provenance.ts";
@@ -70,10 +70,6 @@ export function checkDescribedRefusal(
   if (!verdict.expect(statuses.includes(status), problem, assumption)) return;
   const documented = exchange.operation!.openapi!.answer(status);
   if (documented !== undefined) checkContent(verdict, exchange, documented);
-}
-
-function spellCode(code: string, envelope: Envelope, operation: AnyOperation | undefined): string {
-  return envelope === "B" ? toCodeInB(code, operation?.spellings) : code;
 }
 
 /** Checks a 401 for missing or invalid credentials. For the history of assistants (4.8), the reference shows a code only with 404. */

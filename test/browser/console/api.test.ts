@@ -97,6 +97,19 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await see(field).toHaveValue(/^thread_/);
   });
 
+  it("says that a part of the path is missing, and sends nothing [interfaces 2]", async () => {
+    const { page } = await open("?operation=threads.delete");
+    const id = page.getByRole("textbox", { name: "thread_id" });
+    await see(id).toHaveValue(/^thread_/);
+    await id.fill("");
+    await page.getByRole("button", { name: "Send" }).click();
+    await see(id).toHaveAccessibleDescription(/thread_id is missing in the path. Nothing was sent./);
+    await see(page.getByRole("region", { name: "Response", exact: true })).toHaveCount(0);
+    await id.fill("thread_none");
+    await page.getByRole("button", { name: "Send" }).click();
+    await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("404");
+  });
+
   it("prefills a working body and ids of existing records [interfaces 2]", async () => {
     const { page, complaints } = await open("?operation=model_responses.create");
     await see(page.getByRole("textbox", { name: "Body" })).toHaveValue(/"inputs"/);

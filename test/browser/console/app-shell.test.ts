@@ -187,13 +187,25 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /^Search views/ }).fill("thread_sought");
     const entry = page.getByRole("menuitem", { name: /DELETE \/v1\/threads\/thread_sought/ });
-    await see(entry).toContainText("404 RESOURCE_NOT_FOUND threads.delete usr_dan");
+    await see(entry).toContainText("404 thread_not_found threads.delete usr_dan");
     await entry.click();
     await see(page).toHaveURL(/\/timeline\?entry=\d+/);
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /^Search views/ }).fill("dept_m");
     await page.getByRole("menuitem", { name: /dept_ml/ }).click();
     await see(page).toHaveURL(/collection=departments&record=dept_ml/);
+  });
+
+  it("finds a record by its id, also after many that only contain it [interfaces 2]", async () => {
+    const add = (id: string, name: string) =>
+      control("POST", "/state/departments?silent=true", { id, name, organization_id: "org_acme" });
+    await add("dept_sought_1", "Sought");
+    for (let at = 0; at < 25; at += 1) await add(`dept_near_${at}`, `beside dept_sought ${at}`);
+    const { page } = await openAt("/s/default/world");
+    await waitForLive(page);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("dept_sought");
+    await see(page.getByRole("menuitem", { name: /^dept_sought_1 ?departments$/ })).toBeVisible();
   });
 
   it("lists the entry with exactly the typed name first in Ctrl-K [interfaces 2]", async () => {

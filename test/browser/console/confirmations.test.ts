@@ -57,13 +57,15 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     },
   );
 
-  it("is undone after a rule was armed, which stays [interfaces 10]", async () => {
+  it("is undone after a rule was armed and a setting was changed, which stay [interfaces 10]", async () => {
     const { page } = await open("?key=apikey_dan");
     await page.getByRole("button", { name: "Revoke" }).click();
     await see(undo(page)).toBeVisible();
     await control("POST", "/faults", { id: "later", match: { path: "/none" }, effect: { status: 503 } });
+    await control("PATCH", "", { settings: { preview: "on" } });
     await undo(page).click();
     await see(findConfirmations(page)).toContainText(/Undone: Revoked/);
+    expect((await control("GET", "")).body.settings.preview).toBe("on");
     expect((await control("GET", "/faults")).body.items).toMatchObject([{ id: "later" }]);
     await control("DELETE", "/faults");
   });
@@ -130,6 +132,20 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(findStatus(page)).toContainText("1 scenario active");
     await undo(page).click();
     await see(findStatus(page)).not.toContainText("scenario");
+  });
+
+  it("arms a rule again in its place [interfaces 6]", async () => {
+    await control("DELETE", "/faults");
+    for (const id of ["last", "middle", "first"])
+      await control("POST", "/faults", { id, match: { path: "/none" }, effect: { status: 503 } });
+    const { page } = await openAt("/s/default/faults");
+    await page.getByRole("button", { name: "Disarm middle" }).click();
+    await see(findStatus(page)).toContainText("2 rules active");
+    await undo(page).click();
+    await see(findStatus(page)).toContainText("3 rules active");
+    const { items } = (await control("GET", "/faults")).body;
+    expect(items.map(({ id }: { id: string }) => id)).toEqual(["first", "middle", "last"]);
+    await control("DELETE", "/faults");
   });
 
   it("is undone by Ctrl-Z while the switch that made it still has the focus [interfaces 2]", async () => {

@@ -28,6 +28,20 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("names an error as the client receives it [4.7]", async () => {
+    const { page } = await open("?operation=threads.delete");
+    const outcomes = page.getByRole("region", { name: "Outcomes of threads.delete" });
+    await see(outcomes.getByRole("row", { name: /^404/ })).toContainText("thread_not_found");
+    await outcomes.getByRole("button", { name: "Make it happen: thread_not_found" }).click();
+    await see(page.getByText("The next call of threads.delete gets 404 thread_not_found.")).toBeVisible();
+    const { body } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    expect(body.error.code).toBe("thread_not_found");
+    await page.goto(page.url().replace(/coverage.*/, "faults?explain=threads.delete&by=usr_ada"));
+    await page.getByRole("textbox", { name: "thread_id" }).fill("thread_none");
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    await see(page.getByText("usr_ada would get 404 thread_not_found")).toBeVisible();
+  });
+
   it("breaks no word of the outcomes on a phone [interfaces 2]", async () => {
     const { page } = await open("?operation=models.list", { width: 360 });
     // The pane covers the list, whose legend has the word too.

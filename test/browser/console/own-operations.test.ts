@@ -333,6 +333,33 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     expect(complaints).toEqual([]);
   });
 
+  it("sends the media type that the server prefers, also if it is not the first [interfaces 18]", async () => {
+    const schema = { type: "object", properties: { name: { type: "string" } } };
+    const createPost = (operationId: string, types: readonly string[]) => ({
+      operationId,
+      requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) },
+      responses: { 200: { description: "" } },
+    });
+    const form = "application/x-www-form-urlencoded";
+    const paths = {
+      "/v2/json": { post: createPost("sendJson", ["application/xml", form, "application/json"]) },
+      "/v2/form": { post: createPost("sendForm", ["text/plain", form]) },
+    };
+    await control("PUT", "/operations", {
+      openapi: { openapi: "3.1.0", info: { title: "Types", version: "1" }, paths },
+    });
+    for (const [operation, type] of [
+      ["sendJson", "application/json"],
+      ["sendForm", form],
+    ] as const) {
+      const { page } = await open(`api?operation=${operation}`);
+      const sent = page.waitForRequest(/\/v2\//);
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      expect((await sent).headers()["content-type"]).toContain(type);
+      await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("200");
+    }
+  });
+
   it("lists own operations together with the reference's, and opens each [interfaces 18]", async () => {
     await addProject();
     const { body } = await control("GET", "/operations");

@@ -121,6 +121,13 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
     await seconds.press("Enter");
     await see(seconds).toHaveAccessibleDescription(/processing_seconds/);
+    // The form shows the error of a field that the filter hides.
+    const find = page.getByRole("searchbox", { name: "Find a setting" });
+    await find.fill("preview");
+    await see(seconds).toHaveCount(0);
+    await see(page.getByRole("alert")).toContainText("processing_seconds");
+    await find.fill("p");
+    await see(seconds).toHaveAccessibleDescription(/processing_seconds/);
     const readSettings = async () => (await control("GET", "/tuned")).body.settings;
     const before = await readSettings();
     await seconds.fill("5");

@@ -87,12 +87,15 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("shows the code that the client got, and the one for rules [4.7]", async () => {
+  it("shows the code that the client got, and the one for rules, and finds both [4.7]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
-    const { page } = await open();
+    const { page } = await open("?find=code:thread_not_found");
+    await see(findRow(page, /thread_none/)).toContainText("thread_not_found");
+    await page.getByRole("searchbox", { name: "Filter the timeline" }).fill("code:RESOURCE_NOT_FOUND");
     await findRow(page, /thread_none/).click();
     await see(detail(page).locator(".badge").first()).toHaveText("404 thread_not_found");
     await see(detail(page)).toContainText("RESOURCE_NOT_FOUND in rules and filters");
+    await page.getByRole("searchbox", { name: "Filter the timeline" }).fill("");
     await api.call("dan", "GET", "/v2/none");
     await findRow(page, /none$|v2.none/)
       .first()

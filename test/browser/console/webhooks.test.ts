@@ -95,9 +95,10 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const { delivery_id } = await trigger();
     const path = "/v1/organizations/org_acme/knowledge/connectors/notifications/test";
     await api.call("ada", "POST", path, { notification_type: "email" });
+    const [email] = (await control("GET", "/outbox")).items;
     for (const [query, empty] of [
       [`?delivery=${delivery_id}`, "No deliveries match"],
-      ["?show=outbox&email=1", "No e-mails match"],
+      [`?show=outbox&email=${email.id}`, "No e-mails match"],
     ]) {
       const { page } = await open(`${query}&find=unknown`);
       await see(page.getByText(empty!)).toBeVisible();

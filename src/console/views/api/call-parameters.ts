@@ -8,9 +8,19 @@ export const URL_ENCODED = "application/x-www-form-urlencoded";
 /** The place of the fields of an url-encoded form. */
 export const FORM = "form";
 
-/** Type and content of the body; undefined if browsers send none with this method. */
-export function findBody({ method, requestBody }: Operation) {
-  return BODILESS_METHODS.test(method) ? undefined : Object.entries(requestBody?.content ?? {})[0];
+/** Parts of media types, as the server prefers them. */
+const PREFERRED_TYPES = ["json", "multipart/", URL_ENCODED, ""];
+
+/** Type and content of the body that the server reads. */
+export function chooseBody({ requestBody }: Operation) {
+  const bodies = Object.entries(requestBody?.content ?? {});
+  const preferred = PREFERRED_TYPES.find((part) => bodies.some(([type]) => type.includes(part)));
+  return bodies.find(([type]) => type.includes(preferred!));
+}
+
+/** The body to send; undefined if browsers send none with this method. */
+export function findBody(operation: Operation) {
+  return BODILESS_METHODS.test(operation.method) ? undefined : chooseBody(operation);
 }
 
 type DocumentedParameter = NonNullable<Operation["parameters"]>[number];

@@ -10,7 +10,6 @@ interface Proposal {
   body?: unknown;
   /** Why the operation cannot succeed at first, and what to do before. */
   note?: string;
-  /** The operation that the note names. */
   firstOperation?: string;
 }
 
@@ -164,7 +163,6 @@ async function findIds(
   return ids;
 }
 
-/** Replaces the ids of examples by ids of this sandbox. */
 export function fillIds(text: string, ids: Texts): string {
   return text.replaceAll(EXAMPLE_ID, (example, prefix: string) => ids[prefix] ?? example);
 }

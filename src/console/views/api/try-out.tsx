@@ -3,6 +3,7 @@ import { getOwn } from "../../../engine/maps.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useSelectedActor } from "../../api/actors.ts";
 import { formatAsCurl } from "../../api/copy-request.ts";
+import { toInputError } from "../../api/form-fields.ts";
 import {
   isJsonType,
   type JsonSchema,
@@ -111,13 +112,13 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
   };
   const cookies = readPairs("cookie");
   const cookie = cookies.map((pair) => pair.join("=")).join("; ");
-  const call = useServiceCall(() => ({
-    method,
-    path,
-    key: actor?.key,
-    headers,
-    body: content && (isMultipart ? toFormData(parts) : body),
-  }));
+  const call = useServiceCall(() => {
+    const missing = parameters.find((one) => one.in === "path" && getValue(one) === "");
+    if (missing)
+      throw toInputError(missing.name, `${missing.name} is missing in the path. Nothing was sent.`);
+    const sentBody = content && (isMultipart ? toFormData(parts) : body);
+    return { method, path, key: actor?.key, headers, body: sentBody };
+  });
   // A call that deleted its record is not proposed again with another one.
   const mutate: typeof call.mutate = (input, options) => {
     changeInputs(Object.fromEntries(parameters.map((one) => [toParameterKey(one), getValue(one)])));

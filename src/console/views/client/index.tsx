@@ -177,7 +177,6 @@ function Check({ check, isUnderWay }: { check: ClientCheckReport; isUnderWay: bo
   );
 }
 
-/** The calls of the control API that a client test makes. */
 function toGradedSandbox(name: string): GradedSandbox {
   const calls = createSandboxCalls(name);
   return {

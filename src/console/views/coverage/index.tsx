@@ -144,7 +144,7 @@ function HeatCell({ outcomes }: { outcomes: OperationCoverage["outcomes"] }) {
   return (
     <span
       className={`heat heat-${step}`}
-      title={outcomes.map(({ code, hits }) => `${code ?? "success"}: ${hits}`).join(", ")}
+      title={outcomes.map((one) => `${nameOutcome(one)}: ${one.hits}`).join(", ")}
     >
       {seenCount === 0 ? "·" : seenText}
     </span>
@@ -156,6 +156,11 @@ function shortenCount(hits: number): string {
 }
 
 type Outcome = OperationCoverage["outcomes"][number];
+
+/** The code that the client receives. */
+function nameOutcome({ code, sent_code }: Outcome): string {
+  return sent_code ?? code ?? "success";
+}
 
 function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClose: () => void }) {
   const { operation, method, path, outcomes, other } = covered;
@@ -174,7 +179,8 @@ function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClos
     (calls, { code }: Outcome) =>
       calls.addRule({ match: { operation }, times: 1, effect: { error: code } } as RuleDefinition),
     {
-      confirmation: (_rule, { status, code }) => `The next call of ${operation} gets ${status} ${code}.`,
+      confirmation: (_rule, outcome) =>
+        `The next call of ${operation} gets ${outcome.status} ${nameOutcome(outcome)}.`,
       undo: (calls, { id }) => calls.removeRule(id),
     },
   );
@@ -207,13 +213,14 @@ function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClos
         <tbody>
           {outcomes.map((outcome) => {
             const { status, code, hits } = outcome;
+            const name = nameOutcome(outcome);
             return (
               <tr key={`${status} ${code}`}>
                 <td>{status}</td>
                 <td>
                   <div className="flow">
                     <Badge outcome={hits > 0 ? "ok" : "other"}>
-                      <code>{code ?? "success"}</code>
+                      <code>{name}</code>
                     </Badge>
                     {hits > 0 ? null : code === null ? (
                       <ViewLink view="api" query={{ operation }}>
@@ -222,14 +229,14 @@ function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClos
                     ) : findArmedRule(outcome) ? (
                       <>
                         <Badge outcome="fault">Next call</Badge>
-                        <ViewLink view="api" query={{ operation }} aria-label={`Try it out: ${code}`}>
+                        <ViewLink view="api" query={{ operation }} aria-label={`Try it out: ${name}`}>
                           Try it out
                         </ViewLink>
                       </>
                     ) : (
                       <ActionButton
                         label="Make it happen"
-                        name={`Make it happen: ${code}`}
+                        name={`Make it happen: ${name}`}
                         isPending={arm.isPending && arm.variables === outcome}
                         onPress={() => arm.mutate(outcome)}
                       />

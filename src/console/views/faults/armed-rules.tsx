@@ -38,8 +38,8 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
         <p className="quiet">No rules. Create one with “New rule”.</p>
       ) : (
         <ul className="armed-list panel lines">
-          {rules.map((rule) => (
-            <ArmedRule key={rule.id} rule={rule} onEdit={() => onEdit(rule.id)} />
+          {rules.map((rule, place) => (
+            <ArmedRule key={rule.id} rule={rule} place={place} onEdit={() => onEdit(rule.id)} />
           ))}
         </ul>
       )}
@@ -47,10 +47,11 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
   );
 }
 
-function ArmedRule({ rule, onEdit }: { rule: FaultRule; onEdit: () => void }) {
+function ArmedRule(props: { rule: FaultRule; place: number; onEdit: () => void }) {
+  const { rule, place, onEdit } = props;
   const disarm = useSandboxChange((calls) => calls.removeRule(rule.id), {
     confirmation: `${rule.spent ? "Removed" : "Disarmed"} ${rule.id}.`,
-    undo: (calls) => calls.addRule(toDefinition(rule)),
+    undo: (calls) => calls.addRule(toDefinition(rule), place),
   });
   const armAgain = useSandboxChange((calls) => calls.changeRule(rule.id, toDefinition(rule)), {
     confirmation: `Armed ${rule.id} again.`,

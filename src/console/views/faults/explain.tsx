@@ -49,6 +49,8 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
     error,
     mutate: () => setRequest({ call, body: takesBody ? body : "" }),
   };
+  const explained = coverage?.operations.find((one) => one.operation === data?.operation);
+  const sentCode = explained?.outcomes.find(({ code }) => code === data?.code)?.sent_code;
   return (
     <DetailPane title="Explain a call" label="Explain a call" onClose={onClose}>
       <Form submit="Explain" change={change}>
@@ -81,7 +83,11 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
       </Form>
       {data && (
         <ExplanationView
-          explanation={{ ...data, principal: data.principal ?? request?.call.principal ?? null }}
+          explanation={{
+            ...data,
+            code: sentCode ?? data.code,
+            principal: data.principal ?? request?.call.principal ?? null,
+          }}
         />
       )}
     </DetailPane>

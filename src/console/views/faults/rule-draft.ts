@@ -93,10 +93,10 @@ const MAX_USERS = 500;
 
 export function useCallerChoices(first: Choice): Choice[] {
   const { data } = useRecords("users", { limit: MAX_USERS });
-  return [first, ...(data?.items ?? []).map(({ id, email }) => ({ id, title: id, detail: email }))];
+  const callers = data?.items.map(({ id, name, email }) => ({ id, title: `${name}, ${id}`, detail: email }));
+  return [first, ...(callers ?? [])];
 }
 
-/** Documented errors of the matching operations. */
 export function listDocumentedErrors(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
   const errors = new Map<string, Choice>();
   for (const { operation, outcomes } of coverage?.operations ?? []) {

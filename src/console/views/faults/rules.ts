@@ -33,7 +33,6 @@ export function describeRule(rule: Rule, first: "first" | "next" = "first"): str
   );
 }
 
-/** Explains how an effect changes the response and the data. */
 export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule): string {
   const { error, status, body, wire, delay, hold } = effect;
   const wait = hold !== undefined ? "once it is released, " : delay === undefined ? "" : "after the delay, ";

@@ -176,7 +176,6 @@ const KIND_TITLES = {
 };
 type Kind = `${keyof typeof KIND_TITLES}`;
 
-/** The documented status of each error code. */
 function mapStatusByCode(coverage: CoverageMatrix | undefined): ReadonlyMap<string, number> {
   return new Map(
     coverage?.operations.flatMap(({ outcomes }) =>

@@ -91,7 +91,6 @@ function toClock(mode: string, now: string, rate: string): ClockChange {
   };
 }
 
-/** Scenarios that are active from the start. */
 function ScenariosField(props: Pick<ComponentProps<typeof MultiSelect>, "chosen" | "onChange">) {
   const { data } = useSandboxQuery(["scenarios"], (calls) => calls.scenarios());
   const choices = useMemo(
@@ -214,7 +213,6 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
   );
 }
 
-/** Creates a sandbox with the state of another one, now or earlier. */
 export function ForkDialog(props: {
   title: string;
   fork: (options: { name?: string }) => Promise<{ name: string }>;

@@ -11,7 +11,6 @@ import { TypedField } from "../../components/typed-field.tsx";
 
 type Name = keyof Settings;
 
-/** Settings that delete entries when they are lowered. */
 const LIMITS: readonly Name[] = ["journal_limit", "history_limit"];
 
 /** Changes settings of a sandbox; those that are not touched stay as they are. */

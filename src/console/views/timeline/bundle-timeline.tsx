@@ -106,7 +106,6 @@ interface StepRow {
   title: string;
   status: number;
   outcome: Outcome;
-  /** The operation of a control call. */
   operation?: string;
   decision?: string | undefined;
   messages: MessageProps[];

@@ -46,7 +46,6 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
     );
   }
   const { request, entry, outcome, durationMs } = node;
-  const sentCode = findSentCode(journalEntry.data);
   return (
     <DetailPane
       title={
@@ -60,7 +59,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
       <p className="flow quiet">
         <Badge outcome={outcome}>
           {request
-            ? `${request.status === 0 ? "no response" : request.status} ${sentCode ?? request.code ?? ""}`
+            ? `${request.status === 0 ? "no response" : request.status} ${request.sent_code ?? request.code ?? ""}`
             : describeKind(node)}
         </Badge>
         <RelativeTime at={(request ?? entry)!.at} />
@@ -69,7 +68,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
         )}
         {request && describeCaller(request) && <span>as {describeCaller(request)}</span>}
         {request?.operation && <code>{request.operation}</code>}
-        {sentCode && sentCode !== request?.code && <span>{request?.code} in rules and filters</span>}
+        {request?.sent_code && <span>{request.code} in rules and filters</span>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}
       </p>
       {journalEntry.data && <Why entry={journalEntry.data} />}
@@ -83,12 +82,6 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
       {journalEntry.data && <Exchange entry={journalEntry.data} />}
     </DetailPane>
   );
-}
-
-/** The code in the body of an error, which an operation may spell in its own way. */
-function findSentCode(entry: JournalEntry | undefined): string | undefined {
-  const { error } = (entry?.code && Object(entry.response.body)) || {};
-  return typeof error?.code === "string" ? error.code : undefined;
 }
 
 function Why({ entry }: { entry: JournalEntry }) {

@@ -74,7 +74,6 @@ export function EntryStateActions(props: { entry: HistoryEntry; title: string })
   );
 }
 
-/** The action that rewinds to before an entry. */
 function nameRewind(entry: HistoryEntry): string {
   if (entry.kind !== "restore") return "Rewind to before this";
   return isRewind(entry) ? "Undo rewind" : "Undo restore";
@@ -106,8 +105,8 @@ function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
         onSuccess={(done) => done.restarted_uploads.length === 0 && onClose()}
       >
         <p>
-          Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
-          entry and all later ones are marked as undone. They stay in the list.{" "}
+          Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. What
+          this undoes is marked as undone and stays in the list.{" "}
           {isRewind(entry) && "The entries that this rewind had undone are valid again. "}
           You can undo this step later: it becomes an entry too.
         </p>

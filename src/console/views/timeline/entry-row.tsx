@@ -75,7 +75,9 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         </a>
       </div>
       <div role="gridcell" className="cell from-medium small quiet">
-        {[entry?.undone && "undone", request?.code, describeDelay(row), changes].filter(Boolean).join(", ")}
+        {[entry?.undone && "undone", request?.sent_code ?? request?.code, describeDelay(row), changes]
+          .filter(Boolean)
+          .join(", ")}
       </div>
       <div role="gridcell" className="cell from-wide quiet">
         {request && describeCaller(request)}

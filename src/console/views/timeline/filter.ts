@@ -26,7 +26,7 @@ export type BodyMatches = ReadonlyMap<string, ReadonlySet<number>>;
 /** Fields of the filter language. `body` is searched by the server. */
 const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
   status: ({ request }) => request?.status,
-  code: ({ request }) => request?.code,
+  code: ({ request }) => [request?.sent_code, request?.code],
   op: ({ request }) => request?.operation,
   method: ({ request }) => request?.method,
   path: ({ request }) => request?.path,
@@ -82,11 +82,12 @@ const TEXT_CACHE = new WeakMap<Node, string>();
 function joinText(node: Node): string {
   let text = TEXT_CACHE.get(node);
   if (text === undefined) {
-    const { status, code, operation, principal, decision, id } = node.request ?? {};
+    const { status, code, sent_code, operation, principal, decision, id } = node.request ?? {};
     const requestParts = [
       describeNode(node),
       describeKind(node),
       status,
+      sent_code,
       code,
       operation,
       principal,

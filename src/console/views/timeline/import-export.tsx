@@ -9,7 +9,6 @@ import { Problem } from "../../components/status.tsx";
 import { downloadFile, downloadJson, useDownload } from "../../components/text.tsx";
 import { BundleTimeline, type OpenedBundle, readBundle } from "./bundle-timeline.tsx";
 
-/** Opens a file that the user selected or dropped. */
 export type OpenFile = (file: File) => void;
 
 /**

@@ -13,9 +13,7 @@ export interface Node {
   at: number;
   request: RequestLine | undefined;
   entry: HistoryEntry | undefined;
-  /** The fault that affected the request or the delivery attempt. */
   fault: RequestLine["fault"];
-  /** The duration of the request or the delivery attempt. */
   durationMs: number | undefined;
   /** The entry that a rewind went back to; undefined also after it has expired. */
   target: Node | undefined;

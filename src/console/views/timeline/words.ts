@@ -20,7 +20,7 @@ export function describeKind({ request, entry }: Pick<Node, "request" | "entry">
 
 /** A restore to another entry of the history, not to a snapshot. */
 export function isRewind(entry: Node["entry"]): boolean {
-  return entry?.kind === "restore" && entry.subject?.startsWith("h_") === true;
+  return entry?.kind === "restore" && /^h_[\d_]+$/.test(entry.subject ?? "");
 }
 
 /** The request line, or the title of the history entry. */

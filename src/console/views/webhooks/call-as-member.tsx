@@ -19,7 +19,6 @@ type AttemptResult = Omit<Triggered["deliveries"][number], "webhook_id">;
 export function CallAsMember(props: {
   organization: string;
   verb: string;
-  /** Explains the call. */
   hint?: string;
   /** Path below the sandbox's base URL. */
   path: string;

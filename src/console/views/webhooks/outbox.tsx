@@ -8,10 +8,7 @@ import { containsWords } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 
-/** `id` counts from the oldest, so that it stays when e-mails arrive. */
-type Row = Email & { id: string };
-
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<Email>[] = [
   { id: "to", title: "To", width: "minmax(0, 14rem)" },
   { id: "subject", title: "Subject" },
   {
@@ -28,9 +25,7 @@ export function Outbox() {
   const { get, set } = useParameters();
   const { data, error } = useSandboxQuery(["outbox"], (calls) => calls.outbox(), usePollingWhileRunning());
   const find = get("find") ?? "";
-  const rows = data?.items
-    .map((email, index): Row => ({ ...email, id: String(data.items.length - index) }))
-    .filter(({ to, subject, body }) => containsWords(`${to} ${subject} ${body}`, find));
+  const rows = data?.items.filter(({ to, subject, body }) => containsWords(`${to} ${subject} ${body}`, find));
   return (
     <ListView
       head={

@@ -84,7 +84,6 @@ function formatAmount(value: number): string {
   return value.toLocaleString("en-GB", { maximumFractionDigits: 2 });
 }
 
-/** Spending against one limit in a month. */
 interface Gauge {
   id: string;
   /** The id in the collection `usage`; undefined if the organization has no record yet. */

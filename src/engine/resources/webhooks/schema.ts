@@ -110,7 +110,7 @@ export function setActivity(
 
 /** Why a webhook is inactive; null for an active one. */
 export function explainInactive({ active, inactive_because }: Webhook): string | null {
-  return active ? null : (inactive_because ?? "it was created inactive");
+  return active ? null : (inactive_because ?? "no reason was given");
 }
 
 /** The key under which the index has the active webhooks that are subscribed to an event. */
