@@ -100,7 +100,7 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     const { id } = await addProject();
     const { page, complaints } = await open("api?operation=createIssue");
     await see(page.getByRole("textbox", { name: "project_id" })).toHaveValue(id);
-    await see(page.getByText(/Declared by you, in openapi/)).toBeVisible();
+    await see(page.getByText(/Declared in your openapi/)).toBeVisible();
     const body = page.getByRole("textbox", { name: "Body" });
     await body.fill(JSON.stringify({ title: "It does not start" }));
     await page.getByRole("button", { name: "Send" }).click();

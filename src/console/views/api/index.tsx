@@ -6,7 +6,7 @@ import { useFidelity, useOpenApi } from "../../api/queries.ts";
 import { FilterField } from "../../components/form.tsx";
 import { ListView } from "../../components/layout.tsx";
 import { EmptyState } from "../../components/status.tsx";
-import { containsWords } from "../../components/text.tsx";
+import { ClippedPath, containsWords } from "../../components/text.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { describeSection, OperationPane, type Provenance, ProvenanceBadge } from "./operation-pane.tsx";
 
@@ -20,8 +20,8 @@ const COLUMNS: readonly Column<Row>[] = [
     id: "path",
     title: "Endpoint",
     renderCell: ({ method, path }) => (
-      <code>
-        <strong>{method}</strong> {path}
+      <code className="endpoint">
+        <strong>{method}</strong> <ClippedPath>{path}</ClippedPath>
       </code>
     ),
     width: "minmax(10rem, 2fr)",

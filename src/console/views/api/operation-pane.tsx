@@ -45,7 +45,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
               <ProvenanceBadge provenance="own" />
             </h2>
             <p className="quiet">
-              Declared by you, in <code>{operation["x-own"]}</code>, not by the reference.
+              Declared in your <code>{operation["x-own"]}</code>, not in the reference.
             </p>
           </section>
         ) : (

@@ -59,7 +59,7 @@ function Summary({ matrix: { percent, covered, total } }: { matrix: CoverageMatr
   return (
     <div className="flow coverage-summary">
       <p>
-        <strong>{percent}%</strong> of documented outcomes seen, 500 not counted: {covered} of {total}.{" "}
+        <strong>{percent}%</strong> of documented outcomes seen: {covered} of {total}, without status 500.{" "}
         <span className="quiet">
           Open a row for all of its outcomes. Resets of the sandbox keep these counts.
         </span>

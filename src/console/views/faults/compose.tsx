@@ -175,7 +175,14 @@ function JsonForm(props: Pick<RuleFormProps, "submit" | "change" | "onSuccess"> 
   const mutate = () => change.mutate(() => requireJson(text, "rule") as RuleDefinition, { onSuccess });
   return (
     <Form submit={submit} change={{ ...change, mutate }}>
-      <Field label="Rule as JSON" name="rule" value={text} onChange={setText} lines={18} />
+      <Field
+        label="Rule as JSON"
+        name="rule"
+        value={text}
+        onChange={setText}
+        lines={18}
+        hint="The form of a new rule lacks a choice that this rule needs."
+      />
     </Form>
   );
 }

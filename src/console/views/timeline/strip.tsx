@@ -66,9 +66,7 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
         {selection.range && <rect className="strip-brush" {...selection.range} height={BOTTOM} />}
       </svg>
       <div className="strip-words small quiet">
-        <span>
-          {begin} to {end}, higher is slower
-        </span>
+        <span>{begin === end ? begin : `${begin} to ${end}`}, higher is slower</span>
         {isZoomed ? (
           <Button className="bare link-button" onPress={() => onZoom(undefined, undefined)}>
             Reset zoom

@@ -120,6 +120,10 @@ describe("explainDecision", () => {
     ],
     [{ decision: "access", status: 404 }, "The object does not exist, or usr_dan is not allowed to see it."],
     [
+      { decision: "access", status: 404, reasons: ["thread_id x was not found: it does not exist"] },
+      "thread_id x was not found: it does not exist",
+    ],
+    [
       { decision: "fault:inline/r1", status: 503, fault: makeFault("inline/r1", "response"), history: null },
       "A fault replaced the response with 503 (rule r1). No change was recorded.",
     ],

@@ -133,9 +133,9 @@ function explainAnswer(entry: JournalEntry): string {
 
 /** A 404 also hides what the caller may not see (G03). */
 function explainAccess({ status, reasons }: JournalEntry, caller: string): string {
-  if (status === 404) return `The object does not exist, or ${caller} is not allowed to see it.`;
   const reason = reasons.at(-1);
-  if (reason?.includes("is not allowed to do this")) return reason;
+  if (reason && /was not found: |is not allowed to do this/.test(reason)) return reason;
+  if (status === 404) return `The object does not exist, or ${caller} is not allowed to see it.`;
   return `${caller} is not allowed to do this${reason ? `: ${reason}` : ""}`;
 }
 

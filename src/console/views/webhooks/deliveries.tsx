@@ -7,7 +7,7 @@ import { createMatcher, parseFilter } from "../../components/filter-language.ts"
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, EmptyState, Notice, type Outcome } from "../../components/status.tsx";
-import { CopyButton, formatCount, formatShown, pluralize } from "../../components/text.tsx";
+import { ClippedPath, CopyButton, formatCount, formatShown, pluralize } from "../../components/text.tsx";
 import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { AttemptAxis, AttemptList } from "./attempt-list.tsx";
@@ -45,7 +45,13 @@ const COLUMNS: readonly Column<Row>[] = [
     width: "minmax(0, 8.5rem)",
   },
   { id: "event", title: "Event", width: "minmax(7rem, 1fr)" },
-  { id: "to", title: "To", width: "minmax(0, 1.2fr)", minTableWidth: "wide" },
+  {
+    id: "to",
+    title: "To",
+    renderCell: ({ to }) => <ClippedPath>{to}</ClippedPath>,
+    width: "minmax(0, 1.2fr)",
+    minTableWidth: "wide",
+  },
   {
     id: "attempts",
     title: "Attempts",

@@ -6,7 +6,7 @@ import { ActionButton, ConfirmButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { AddRecordLink, DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, EmptyState, Notice, Problem } from "../../components/status.tsx";
-import { CopyButton } from "../../components/text.tsx";
+import { ClippedPath, CopyButton } from "../../components/text.tsx";
 import { formatAbsolute, RelativeTime } from "../../components/time.tsx";
 import { MultiSelect } from "../../components/typed-field.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
@@ -24,7 +24,12 @@ const COLUMNS: readonly Column<Webhook>[] = [
     ),
     width: "6rem",
   },
-  { id: "url", title: "URL", width: "minmax(0, 1.6fr)" },
+  {
+    id: "url",
+    title: "URL",
+    renderCell: ({ url }) => <ClippedPath>{url}</ClippedPath>,
+    width: "minmax(0, 1.6fr)",
+  },
   {
     id: "events",
     title: "Events",

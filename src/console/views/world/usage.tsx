@@ -23,9 +23,7 @@ export function Usage() {
       <LoadError error={error} />
       <p className="quiet">
         Spending in {month}, sandbox time. Select a line to change its limit or spending. “All API keys” is
-        the sum of the keys, so you can change only its limit. Keys without spending or limit are not listed.
-        An organization without limits may have no record yet: its line opens the form for one, where you
-        enter the organization’s id.
+        the sum of the keys, so you can change only its limit.
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">
