@@ -82,10 +82,10 @@ function nameSide({ request }: Node): string {
 
 /** Every value of an entry by name, such as `request body.name` or `response header etag`. */
 function flatten(entry: JournalEntry): Record<string, unknown> {
-  const { method, path, operation, principal, status, code, decision, request, response } = entry;
+  const { method, path, operation, principal, status, decision, request, response } = entry;
   const { query } = request;
   const valueByName: Record<string, unknown> = {
-    ...{ method, path, query, operation, principal, status, code, decision },
+    ...{ method, path, query, operation, principal, status, decision },
   };
   for (const [side, { headers, body }] of Object.entries({ request, response })) {
     for (const { name, value } of headers) {
