@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DocumentError } from "../documents/document-error.ts";
 import { API } from "../resources/index.ts";
+import { findPatternProblem } from "./check-rule.ts";
 import { readScenario } from "./scenario.ts";
 
 function listProblems(text: string): string[] {
@@ -323,4 +324,11 @@ rules:
     for (const match of matches)
       expect(listProblems(`rules: []\nexpect:\n  - match: ${match}\n`)).toEqual([]);
   });
+});
+
+it.each([
+  ["creatNote*", ["createNote", "listNotes"], "createNote"],
+  ["fil.*", ["createNote", "files.create"], "files.*"],
+])("the hint for the glob %s matches one of the names %j [interfaces 6]", (pattern, names, hint) => {
+  expect(findPatternProblem(pattern, "operation", names)).toMatchObject({ hint });
 });

@@ -356,11 +356,11 @@ function fillTemplate(template: string, path: string): string {
     .join("/");
 }
 
-/** Globs such as `files.*`, to suggest for a glob that matches nothing. */
+/** Globs such as `files.*`, to suggest for a glob that matches nothing; a name without a dot stands for itself. */
 function listGlobs(names: readonly string[]): Set<string> {
   const globs = names.flatMap((name) => {
     const [group, ...rest] = name.split(".");
-    return [`${group}.*`, `*.${rest.join(".")}`];
+    return rest.length === 0 ? [name] : [`${group}.*`, `*.${rest.join(".")}`];
   });
   return new Set(globs);
 }
