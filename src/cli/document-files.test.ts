@@ -33,6 +33,13 @@ describe("paths and globs of files", () => {
     expect(loadScenarios(twice).map(({ scenario }) => scenario.name)).toEqual(["calm"]);
   });
 
+  it.runIf(process.platform === "linux")(
+    "a glob of one folder does not read the folders in it, which may be unreadable [interfaces 2]",
+    () => {
+      expect(expandFiles(["/proc/self/statu*"])).toEqual(["/proc/self/status"]);
+    },
+  );
+
   it("a glob without matches and a path that does not exist are refused as wrong usage [interfaces 2]", () => {
     expect(() => expandFiles([`${folder}/nope/*.yaml`])).toThrow("no file matches");
     expect(() => expandFiles([`${folder}/nope.yaml`])).toThrow("there is no file");

@@ -166,13 +166,15 @@ function listMatching(pattern: string): string[] {
   // On other systems a backslash escapes the next character.
   const slashed = process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern;
   const { folder, glob } = findLiteralFolder(slashed.replace(/^\.\//, ""));
-  const { base: escapedBase, isGlob } = picomatch.scan(glob);
+  const { base: escapedBase, glob: wildcards, isGlob } = picomatch.scan(glob);
   const base = escapedBase.replace(/\\(.)/g, "$1");
   if (!isGlob) throw new UsageError(`there is no file ${pattern}`);
   const isMatch = picomatch(glob);
   const start = join(folder, base);
+  // Folders below may be large, or unreadable.
+  const recursive = /\/|\*\*/.test(wildcards);
   const matching = existsSync(start)
-    ? (readdirSync(start, { recursive: true }) as string[])
+    ? (readdirSync(start, { recursive }) as string[])
         .map((name) => join(base, name))
         .filter((name) => isMatch(name.replaceAll("\\", "/")))
         .map((name) => join(folder, name).replaceAll("\\", "/"))
