@@ -153,7 +153,6 @@ export function inventData(
   );
 }
 
-/** JSON Schema of an event's data. */
 export function toDataSchema({ about, data, impliedData = {} }: AnyEvent): TObject {
   const fields = (data as readonly string[]).map((field) => {
     const implied = impliedData[field];

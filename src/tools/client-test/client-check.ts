@@ -114,7 +114,6 @@ export function findHit(
   return requests.find((entry) => isHit(entry) && accepts(entry));
 }
 
-/** The requests of the run after this one. */
 export function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): JournalEntry[] {
   return requests.filter((one) => one.sequence > sequence);
 }
