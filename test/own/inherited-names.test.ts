@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CONTROL } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
+import { serveDocument } from "../support/own/serve-document.ts";
 
 let api: Api;
 beforeAll(async () => {
@@ -33,6 +34,14 @@ function describeThings(field: string) {
     },
   };
 }
+
+it("a path named like an inherited field has a collection [interfaces 18]", async () => {
+  const document = JSON.stringify(describeThings("name")).replaceAll("/things", "/constructor");
+  const { send, understudy } = serveDocument(document);
+  const { body } = await send("POST", "/constructor", { body: { name: {} } });
+  expect((await send("GET", "/constructor")).body).toEqual([body]);
+  await understudy.close();
+});
 
 it.each(["toString", "valueOf", "constructor", "hasOwnProperty", "then", "toJSON", "length"])(
   "records with a field %s are stored, matched and compared like others [interfaces 10, 18]",

@@ -26,8 +26,7 @@ export const replayCommand = command({
         signal,
         operations,
         onStep: (done, total) => showStatus(`${done} of ${total}`),
-      });
-      showStatus("");
+      }).finally(() => showStatus(""));
       if (signal.aborted) throw new CheckFailed("the replay was interrupted");
       return replayed;
     });

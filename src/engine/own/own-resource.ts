@@ -10,6 +10,7 @@ import type { Resource, StateRules } from "../contract/resource.ts";
 import { getPrefix, isJsonObject, type JsonObject } from "../contract/schema.ts";
 import { findNearest } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
+import { getOwn } from "../maps.ts";
 import { platform } from "../platform.ts";
 import { type AnyCollection, collection, type StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -257,7 +258,7 @@ export function toFixtureReader(
     },
     check(fixture, report) {
       for (const { name } of collections)
-        for (const [index, entry] of ((fixture[name] ?? []) as JsonObject[]).entries()) {
+        for (const [index, entry] of ((getOwn(fixture, name) ?? []) as JsonObject[]).entries()) {
           const invalid = state[name]?.findInvalid?.(entry);
           if (invalid !== undefined)
             report(
@@ -268,7 +269,8 @@ export function toFixtureReader(
     },
     addRecords(fixture, base) {
       for (const ownCollection of collections)
-        if (fixture[ownCollection.name] !== undefined) toReader(ownCollection).addRecords(fixture, base);
+        if (getOwn(fixture, ownCollection.name) !== undefined)
+          toReader(ownCollection).addRecords(fixture, base);
     },
   };
 }

@@ -72,6 +72,11 @@ describe("the text of a document", () => {
     expect(await readRows('a;b\r\n\r\n"c\nd";e', signal)).toEqual(["a;b", '"c\nd";e']);
   });
 
+  it("of XHTML goes on after an element that closes itself [G34]", async () => {
+    const page = '<body><script src="a.js"/><p>one</p><iframe src="b"/><p>two</p></body>';
+    expect((await readMarkup(page, { signal })).split(/\s+/)).toEqual(["", "one", "two", ""]);
+  });
+
   it("of a long table with line ends in its cells is its first rows [G34]", async () => {
     const row = `1,"c\n${"d ".repeat(400)}"`;
     const rows = await readRows(`a,b\n${`${row}\n`.repeat(2000)}`, signal);

@@ -50,7 +50,7 @@ export async function readMarkup(
         if (hiddenDepth === 0 && text.length < MAX_TEXT_LENGTH) text += words.replaceAll(/\s+/g, " ");
       },
     },
-    { xmlMode: xml, decodeEntities: true },
+    { xmlMode: xml, decodeEntities: true, recognizeSelfClosing: true },
   );
   for await (const piece of cutIntoPieces(markup, signal)) {
     parser.write(piece);
