@@ -198,7 +198,7 @@ export const RESOURCES: AssumptionsById = {
       "The generated audit logs, change logs and assistants' histories of a fixture are a possible past: applied to an invented beginning, they lead to the fixture's state.",
     details: [
       "The log creates each user, department or store of the fixture that is younger than its oldest entry. It also deletes the objects that only it has, and reverts the changes that the fixture does not show.",
-      "A change log also has the history of each assistant of the fixture.",
+      "A change log also has the history of each assistant of the fixture. Entries that a fixture writes out stay as they are.",
     ],
   },
   G42: {
@@ -219,7 +219,7 @@ export const RESOURCES: AssumptionsById = {
     chosen:
       "Names, e-mail addresses, titles and file names that a fixture, `fixture generate` or a state call leaves out come from @faker-js/faker with the sandbox's seed: valid, plausible in the locale, and distinct where they must be.",
     details: [
-      "E-mail addresses are in the domain `example.test`, and valid for a name in any script. English replaces what a locale lacks.",
+      "The same seed and record give the same values. E-mail addresses are in the domain `example.test`, and valid for a name in any script. English replaces what a locale lacks.",
     ],
   },
 };
