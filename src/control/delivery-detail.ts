@@ -3,6 +3,7 @@ import { ClosedObject, getExamples, Nullable, StringEnum, Timestamp } from "../e
 import { toBody } from "../engine/resources/webhooks/deliveries.ts";
 import { renderDelivery } from "../engine/resources/webhooks/rules.ts";
 import {
+  type Attempt,
   type Delivery,
   DeliveryBody,
   explainInactive,
@@ -73,7 +74,6 @@ export const DeliveryDetail = ClosedObject(
 export function renderListedDelivery(delivery: Delivery, world: Transaction): ListedDelivery {
   const { webhook_id, created_at, attempt_log, response_code, status } = delivery;
   const webhook = world.get(webhooks, webhook_id)!;
-  const last = attempt_log.at(-1) ?? { response_code };
   return {
     ...renderDelivery(delivery, world),
     webhook_id,
@@ -81,11 +81,11 @@ export function renderListedDelivery(delivery: Delivery, world: Transaction): Li
     url: webhook.url,
     active: webhook.active,
     inactive_because: explainInactive(webhook),
-    why: status === "success" ? null : describeFailure(last),
+    why: status === "success" ? null : describeFailure({ response_code, error: attempt_log.at(-1)?.error }),
   };
 }
 
-function describeFailure({ response_code, error }: { response_code: number; error?: string }): string | null {
+function describeFailure({ response_code, error }: Pick<Attempt, "response_code" | "error">): string | null {
   if (response_code >= 200 && response_code < 300) return null;
   return response_code === 0 ? `no answer: ${error ?? "the connection ended"}` : `answered ${response_code}`;
 }

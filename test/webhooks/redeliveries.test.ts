@@ -13,6 +13,15 @@ const ROUNDS = Number(process.env["REDELIVERY_ROUNDS"] ?? 50);
 
 const toInstant = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
 
+it("the list says why a delivery failed that a state call changed [interfaces 14]", async () => {
+  const receiver = await api.receiver([200]);
+  await api.webhook(receiver.url);
+  const { delivery_id } = (await api.trigger())[0]!;
+  await api.control("PATCH", `/state/deliveries/${delivery_id}`, { status: "failed" });
+  const { body } = await api.control("GET", "/deliveries");
+  expect(body.items[0]).toMatchObject({ status: "failed", response_code: 500, why: "answered 500" });
+});
+
 describe("webhooks.redeliver [G24]", () => {
   it("leaves the pending retry if it fails, and cancels it if it succeeds [G24]", async () => {
     const receiver = await api.receiver([500, 502, 200]);
