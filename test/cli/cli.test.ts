@@ -92,6 +92,13 @@ describe("a command against a running server", () => {
     expect((await run("trigger", "user.created", "--set", "nonsense")).code).toBe(2);
   });
 
+  it("leaves scenarios in their order if one that is on is switched on again [interfaces 3]", async () => {
+    const names = ["threads-delete-forbidden", "models-list-rate-limited"];
+    for (const name of names) await run("scenario", "on", name);
+    expect(await runJson("scenario", "on", names[0]!)).toEqual({ active: names });
+    for (const name of names) await run("scenario", "off", name);
+  });
+
   it("explains which rule decides, and what each rule would do [interfaces 11]", async () => {
     const { code, stdout } = await run(
       "explain",

@@ -25,8 +25,7 @@ const list = sandboxCommand({
 const on = sandboxCommand({
   command: "on <name>",
   describe: "Switch a scenario on; others stay as they are",
-  run: ({ name }, sandbox) =>
-    changeActive(sandbox, (active) => [...active.filter((one) => one !== name), name]),
+  run: ({ name }, sandbox) => changeActive(sandbox, (active) => [...new Set([...active, name])]),
 });
 
 const off = sandboxCommand({
