@@ -103,9 +103,9 @@ class Forwarder {
     const webhooks = sandbox.state("webhooks");
     const { items } = await webhooks.list({ url });
     const secret = this.webhook?.secret ?? this.options.secret;
-    const [webhook] = items;
+    const existing = items.find(({ webhook_id }) => webhook_id === this.webhook?.webhook_id);
     this.webhook =
-      webhook ??
+      existing ??
       (await webhooks.create({
         url,
         events,

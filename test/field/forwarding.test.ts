@@ -40,11 +40,15 @@ async function forward(to: string, options: Partial<ForwardOptions> = {}) {
   let ended: Promise<void> | undefined;
   const webhook = await new Promise<{ webhook_id: string; url: string }>((resolve, reject) => {
     ended = forwardDeliveries({
-      ...{ sandbox, to, events: ["user.created"], onReady: resolve },
+      ...{ sandbox, to, events: ["user.created"] },
       onDelivery: (delivery) => void heard.push(delivery),
       onProblem: () => {},
       signal: ending.signal,
       ...options,
+      onReady(one) {
+        options.onReady?.(one);
+        resolve(one);
+      },
     });
     ended.catch(reject);
   });
@@ -112,6 +116,26 @@ describe("a delivery that the listener could not make has the reason at the serv
       new RegExp(`${webhook.webhook_id} got no answer: .*${says.source}`),
     );
   });
+});
+
+it("a listener that reconnects has its own webhook, also if others have its URL [interfaces 11]", async () => {
+  const sandbox = await connect(api.url).open("default");
+  const { follow } = sandbox.receivers;
+  const registered: { webhook_id: string; url: string }[] = [];
+  sandbox.receivers.follow = async function* (id, signal) {
+    for await (const event of follow(id, signal)) {
+      yield event;
+      if (registered.length > 1) continue;
+      for (let count = 0; count < 5; count++) await api.webhook(registered[0]!.url);
+      return;
+    }
+  };
+  await forward(`http://127.0.0.1:${await listenOk()}`, {
+    sandbox,
+    onReady: (webhook) => void registered.push(webhook),
+  });
+  await waitUntil(() => registered.length === 2);
+  expect(registered[1]).toEqual(registered[0]);
 });
 
 describe("a webhook of a listener is removed", () => {
