@@ -119,6 +119,21 @@ describe("a sound receiver does not fail", () => {
     expect(listFailures(await grade({ url, probe }))).toEqual([]);
   });
 
+  it("if it answers 429 with a date, at which the delivery is sent again [interfaces 2]", async () => {
+    let date: string | undefined;
+    let refusals = 0;
+    const { url } = await startRunning({
+      screen() {
+        date ??= new Date(Date.now() + 5000).toUTCString();
+        if (Date.now() >= Date.parse(date)) return null;
+        refusals += 1;
+        return [429, "slow down", { "Retry-After": date }];
+      },
+    });
+    expect(listFailures(await grade({ url, only: ["body-utf8"] }))).toEqual([]);
+    expect(refusals).toBeLessThan(3);
+  });
+
   it("if it answers 429 only to the forged delivery, which is not a refusal [interfaces 2]", async () => {
     const { url } = await startRunning({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
     // The grader repeats each forgery until its patience ends.

@@ -244,8 +244,9 @@ export class Session {
     for (let retries = 0; ; retries += 1) {
       const result = await sendRaw(request, this.options);
       if (result.response_code !== 429 || retries === MAX_RATE_LIMIT_RETRIES) return result;
-      const seconds = Math.max(Number(result.headers["retry-after"]) || 1, 0.1);
-      const pause = Math.min(seconds * 1000, MAX_RATE_LIMIT_WAIT_MS);
+      const after = String(result.headers["retry-after"]);
+      const seconds = Number(after) || (Date.parse(after) - Date.now()) / 1000 || 1;
+      const pause = Math.min(Math.max(seconds, 0.1) * 1000, MAX_RATE_LIMIT_WAIT_MS);
       if (this.totalRateLimitWaitMs + pause > MAX_TOTAL_RATE_LIMIT_WAIT_MS) return result;
       this.totalRateLimitWaitMs += pause;
       await this.pause(pause);
