@@ -36,14 +36,14 @@ export function writeNewFile(
 ): void {
   requireOutputFile(file, force);
   makeParentFolder(file);
+  // An existing file keeps its mode, and others could read the secrets until it is changed.
+  if (isSecret && existsSync(file)) chmodSync(file, 0o600);
   try {
     writeFileSync(file, text, { flag: force ? "w" : "wx", ...(isSecret && { mode: 0o600 }) });
   } catch (error) {
     // The error of a full disk names no path.
     throw Object.assign(error as Error, { path: file });
   }
-  // Needed for an existing file, which keeps its mode.
-  if (isSecret) chmodSync(file, 0o600);
 }
 
 /**
