@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject, ListOf, Nullable, Timestamp } from "../../engine/contract/schema.ts";
+import { ClosedObject, getExamples, ListOf, Nullable, Timestamp } from "../../engine/contract/schema.ts";
 import type { ArmedRule } from "../../engine/faults/armed-rule.ts";
 import { RuleExistsError } from "../../engine/faults/armed-rules.ts";
 import { RuleDocument } from "../../engine/faults/rule-document.ts";
@@ -40,17 +40,7 @@ export const RuleBody = ClosedObject(
   },
   {
     $id: "Rule",
-    examples: [
-      {
-        id: "lost-answer",
-        match: { operation: "files.register" },
-        times: 2,
-        effect: { error: "RATE_LIMIT_EXCEEDED" },
-        hits: 1,
-        lease: null,
-        spent: false,
-      },
-    ],
+    examples: [{ ...(getExamples(RuleInput)[0] as object), hits: 1, lease: null, spent: false }],
   },
 );
 
