@@ -65,10 +65,9 @@ export class SuiteSandboxes {
   }
 
   private checkCount(
-    { match, count, description }: ExpectDocument,
+    { match, count: expectedCount = { min: 1 }, description }: ExpectDocument,
     { stage }: Scope,
   ): Promise<ExpectationOutcome> {
-    const expectedCount: CountExpectation["count"] = count ?? { min: 1 };
     const formattedCount = formatExpectedCount(expectedCount);
     const what =
       description === undefined

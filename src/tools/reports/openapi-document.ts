@@ -208,14 +208,12 @@ function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: Sc
 function toSuccessResponse(success: Success, headers: JsonObject, components: SchemaComponents): JsonObject {
   const { schema, variants, events } = success;
   const content = {
-    ...(schema === undefined
-      ? {}
-      : {
-          "application/json": {
-            schema: components.addSchema(schema),
-            ...(variants && toSchemasByValue(variants, components)),
-          },
-        }),
+    ...(schema && {
+      "application/json": {
+        schema: components.addSchema(schema),
+        ...(variants && toSchemasByValue(variants, components)),
+      },
+    }),
     ...Object.fromEntries(
       (success.content_types ?? []).map((type) => [
         type,
