@@ -12,9 +12,7 @@ import type { SuiteServer } from "./suite-server.ts";
 
 /** A report shows the newest requests of a sandbox only. */
 const MAX_SHOWN = 1000;
-const JOURNAL_INCOMPLETE = notObservable(
-  "the journal has evicted entries; raise the setting journal_limit, so that it has the whole run",
-);
+const JOURNAL_INCOMPLETE = notObservable("the journal has evicted entries; raise the setting journal_limit");
 
 export type SandboxStage = NonNullable<ScenarioState["stages"]>[number];
 

@@ -66,16 +66,13 @@ interface DialogButtonProps {
   look?: "danger" | "subtle" | "";
   /** Accessible name of the button, if other buttons say the same. */
   name?: string | undefined;
+  /** False hides the button; a dialog that is open stays. */
+  isOffered?: boolean;
+  onOpen?: () => void;
+  children: (close: () => void) => ReactNode;
 }
 
-/** `isOffered: false` hides the button; a dialog that is open stays. */
-export function DialogButton(
-  props: DialogButtonProps & {
-    isOffered?: boolean;
-    onOpen?: () => void;
-    children: (close: () => void) => ReactNode;
-  },
-) {
+export function DialogButton(props: DialogButtonProps) {
   const { children, isOffered = true, onOpen, ...button } = props;
   const [isOpen, setOpen] = useState(false);
   const open = () => {
