@@ -15,6 +15,11 @@ export const Seed = Type.Integer({
 
 const Texts = Type.Optional(Type.Array(Type.String()));
 const Flag = Type.Optional(Type.Boolean());
+const Address = (example: string) =>
+  Type.String({
+    pattern: "^https?://[^/?#@]+(/[^?#]*)?$",
+    title: `an address such as ${example}, without credentials and query`,
+  });
 
 /** Checked where it is read. */
 const Unchecked = Type.Optional(Type.Unknown());
@@ -39,16 +44,11 @@ export const LibraryOptions = Type.Object({
   overrides: Flag,
   delay: Unchecked,
   certificate: Type.Optional(Type.Object({ cert: Type.String(), key: Type.String() })),
-  publicUrl: Type.Optional(
-    Type.String({
-      pattern: "^https?://[^/?#@]+(/[^?#]*)?$",
-      title: "an address such as https://sandbox.example.test, without credentials and query",
-    }),
-  ),
+  publicUrl: Type.Optional(Address("https://sandbox.example.test")),
   trustProxy: Texts,
   upstream: Type.Optional(
     ClosedObject({
-      url: Type.String({ pattern: "^https?://", title: "an address such as https://api.example.test" }),
+      url: Address("https://api.example.test"),
       headers: Type.Optional(Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }))),
       allowAddresses: Texts,
     }),
