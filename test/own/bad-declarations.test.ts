@@ -48,6 +48,11 @@ it.each<[string, object[], string]>([
     "has more than 100 levels",
   ],
   [
+    "a pattern that cannot be read",
+    declareCollection({ text: string({ pattern: "(" }) }),
+    'text has the pattern "(", which JavaScript cannot read',
+  ],
+  [
     "a text that no value fits",
     declareCollection({ text: string({ min: 5, max: 2 }) }),
     "text fits no value: its minimum is 5, and its maximum 2",

@@ -39,6 +39,14 @@ circle["self"] = circle;
 
 it.each<[string, Handle, object, string]>([
   [
+    "refuses with details that JSON cannot carry",
+    () => {
+      throw refuse("RESOURCE_NOT_FOUND", { details: circle });
+    },
+    { errors: ["RESOURCE_NOT_FOUND"] },
+    "notes.spoil threw a value that cannot be read",
+  ],
+  [
     "throws",
     (call) => {
       insert(call);
@@ -433,3 +441,12 @@ it.each<[string, object, string]>([
     expect(await answer.json()).toMatchObject({ error: { code: "INVALID_INPUT", details: { field } } });
   },
 );
+
+it("a refusal has the records that its handler found in its details [interfaces 18]", async () => {
+  const handle: Handle = ({ world }) => {
+    throw refuse("RESOURCE_NOT_FOUND", { details: { found: world.notes } });
+  };
+  await begin(defineTestOperation(handle, { errors: ["RESOURCE_NOT_FOUND"] }));
+  const { error } = (await (await send()).json()) as { error: object };
+  expect(error).toMatchObject({ details: { found: [{ id: "note_first", text: "first" }] } });
+});

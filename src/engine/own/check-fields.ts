@@ -77,7 +77,12 @@ function checkField(
       throw createError(`fits no value: its minimum is ${schema[low]}, and its maximum ${schema[high]}`);
   if (Array.isArray(schema["enum"]) && schema["enum"].length === 0)
     throw createError("fits no value: it lists none");
-  const { properties, items, anyOf } = schema;
+  const { properties, items, anyOf, pattern = "" } = schema;
+  try {
+    new RegExp(String(pattern), "u");
+  } catch {
+    throw createError(`has the pattern ${JSON.stringify(pattern)}, which JavaScript cannot read`);
+  }
   const checkPart = (part: unknown, partName: string) => checkField(part, partName, declaration, level + 1);
   if (typeof properties === "object" && properties !== null)
     for (const [propertyName, property] of Object.entries(properties))

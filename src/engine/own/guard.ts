@@ -153,7 +153,8 @@ function readThrown(error: unknown, { id, sourceFile }: AnyOperation, declared: 
       );
     return new ApiError(code as ErrorCode, {
       ...(message !== code && { message }),
-      details: { ...details },
+      // As JSON now: values that it cannot carry fail here, and records are read before the world ends.
+      details: { ...JSON.parse(JSON.stringify(details ?? {})) },
       headers: { ...headers },
     });
   }

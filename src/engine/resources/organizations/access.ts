@@ -18,9 +18,7 @@ export function requireCaller({ principal, world }: Caller): User {
   return user;
 }
 
-/** The refusals of `requireMember`. */
 export const MEMBER_ERRORS = ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const;
-/** The refusals of `requireAdministrator`. */
 export const ADMINISTRATOR_ERRORS = [...MEMBER_ERRORS, "INSUFFICIENT_PERMISSIONS"] as const;
 
 /**
@@ -53,7 +51,6 @@ export function requireAdministrator(caller: Caller, organization_id: string): O
   return organization;
 }
 
-/** The refusals of `requireCurrentMember`. */
 export const CURRENT_MEMBER_ERRORS = ["ORGANIZATION_ACCESS_DENIED"] as const;
 
 /**

@@ -3,8 +3,6 @@ import { type Case, type Check, defineRefuseCheck, explainDeferred } from "../ch
 import { describeResult } from "../failure-kind.ts";
 import { failed, isAccepted, isDeferred, isRefused, passed } from "../finding.ts";
 
-// Signatures that are wrong, or nearly right.
-
 const DIGEST_START = "sha256=".length;
 
 type CaseInput = Parameters<NonNullable<Case["change"]>>[0];
