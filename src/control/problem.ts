@@ -153,7 +153,8 @@ export function toStoreProblem(
   { kind, message, retry_after, headers: refusalHeaders }: StoreRefusal,
   extraHeaders: Record<string, string> = {},
 ): Problem {
-  if (kind === "taken") return conflict("name-in-use", `There is a sandbox ${message} already`, NAME_ADVICE);
+  if (kind === "taken")
+    return conflict("name-in-use", `There is a sandbox "${message}" already`, NAME_ADVICE);
   if (kind === "limit") {
     return new Problem("limit-reached", {
       detail: `The fleet has ${message}, which is its limit: delete those that you no longer need, or ask its operator to raise the limit.`,

@@ -138,7 +138,7 @@ export function requireFreeName(server: ControlServer, name: string): string {
     );
   }
   if (server.sandboxes.get(name) !== undefined) {
-    throw conflict("name-in-use", `There is a sandbox ${name} already`, NAME_ADVICE);
+    throw conflict("name-in-use", `There is a sandbox "${name}" already`, NAME_ADVICE);
   }
   return name;
 }

@@ -59,6 +59,7 @@ const HistoryEntry = ClosedObject({
   advanced_by: NullableText,
   request: NullableText,
   changes: MapOf(ClosedObject({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber })),
+  stays: Type.Optional(Type.Boolean()),
   undone: Type.Boolean(),
   delivered: Type.Optional(Nullable(Type.Boolean())),
   /** The pending work that the change created. */

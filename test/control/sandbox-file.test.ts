@@ -146,7 +146,9 @@ describe("a sandbox as a file", () => {
     expect([first.name, second.name]).toEqual(["default-2", "default-3"]);
     const { clock } = await first.info();
     expect(clock.mode).toBe("frozen");
-    await expect(engine.openFile(file, "default-2")).rejects.toThrow("There is a sandbox default-2 already");
+    await expect(engine.openFile(file, "default-2")).rejects.toThrow(
+      'There is a sandbox "default-2" already',
+    );
     await expect(engine.openFile(file, "Not a name")).rejects.toThrow("name must be 1 to 63");
   });
 

@@ -18,6 +18,7 @@ import { toPrintableLines } from "../../engine/contract/text.ts";
 import { type Actor, NO_CREDENTIALS } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
 import { ActionButton, type Mutation } from "./button.tsx";
+import { revealElement } from "./layout.tsx";
 import { Problem } from "./status.tsx";
 import { TextWithCode } from "./text.tsx";
 
@@ -175,8 +176,8 @@ function FieldTexts({ hint, fieldError }: { hint: ReactNode; fieldError: string 
         </Text>
       )}
       {fieldError && (
-        <Text slot="errorMessage" className="field-error" role="alert">
-          {toPrintableLines(fieldError)}
+        <Text slot="errorMessage" className="field-error" role="alert" ref={revealElement}>
+          <TextWithCode>{toPrintableLines(fieldError)}</TextWithCode>
         </Text>
       )}
     </>

@@ -108,7 +108,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
         if (!(error instanceof RuleExistsError)) throw error;
         throw conflict(
           "id-in-use",
-          `There is an inline rule ${error.id} already`,
+          `There is an inline rule "${error.id}" already`,
           "delete it first, or omit the id",
         );
       }

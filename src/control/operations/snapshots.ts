@@ -89,7 +89,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       if (sandbox.snapshots.has(name))
         throw conflict(
           "name-in-use",
-          `There is a snapshot ${name} already`,
+          `There is a snapshot "${name}" already`,
           "delete it first, or choose another name",
         );
       return renderSnapshot(name, sandbox.saveSnapshot(name));

@@ -40,7 +40,7 @@ export class StateCollection extends PublicCollection {
     if (id === undefined || tx.get(collection, id as string) === undefined) return;
     throw conflict(
       "id-in-use",
-      `There is a record ${id} in ${collection.name} already`,
+      `There is a record "${id}" in ${collection.name} already`,
       "change it, choose another id, or omit the id to have one generated",
     );
   }

@@ -115,6 +115,7 @@ export interface StoredEntry {
   request: string | null;
   delivered: boolean | null;
   changes: Readonly<Record<string, ChangeCounts>>;
+  stays?: boolean;
   undone: boolean;
   /** The pending work that it created. */
   leaves: readonly string[];
@@ -185,8 +186,8 @@ export class HistoryEntry {
   }
 
   static fromStored(entry: TimelineEntry, stored: StoredEntry): HistoryEntry {
-    const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
-    const change = { kind, title, subject: subject ?? undefined };
+    const { kind, title, subject, stays, request, delivered, changes, undone, leaves } = stored;
+    const change = { kind, title, subject: subject ?? undefined, stays };
     const context = { ...stored, journal_position: stored.journal ?? 0 };
     const restored = new HistoryEntry(entry, context, change, undefined);
     Object.assign(restored, { request, delivered, counts: changes, pendingWork: leaves });
@@ -212,6 +213,7 @@ export class HistoryEntry {
       leaves: pendingWork,
       delivered: this.delivered,
       changes: this.changes,
+      stays: this.stays,
       undone,
     };
   }

@@ -45,12 +45,12 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("shows an error at its field and keeps the input across views [interfaces 2]", async () => {
-    const { page } = await open("?collection=users&record=usr_dan");
+  it("scrolls to the error at a field, and keeps the input across views [interfaces 2]", async () => {
+    const { page } = await open("?collection=users&record=usr_dan", { height: 640 });
     const memberships = page.getByRole("textbox", { name: "memberships" });
     await memberships.fill('{"org_acme": "chief"}');
     await page.getByRole("button", { name: "Save" }).click();
-    await see(page.getByText(/memberships.org_acme must be/).first()).toBeVisible();
+    await see(page.getByText(/memberships.org_acme must be/).first()).toBeInViewport();
     await see(memberships).toHaveAttribute("aria-invalid", "true");
     await page.getByRole("link", { name: /^departments/ }).click();
     await see(page.getByRole("row", { name: /dept_ml/ })).toBeVisible();

@@ -181,7 +181,7 @@ function JsonForm(props: Pick<RuleFormProps, "submit" | "change" | "onSuccess"> 
         value={text}
         onChange={setText}
         lines={18}
-        hint="The form of a new rule lacks a choice that this rule needs."
+        hint="This rule has a value that the form does not offer."
       />
     </Form>
   );
