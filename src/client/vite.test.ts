@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { build, createLogger, createServer } from "vite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { makeCertificate } from "../hosts/node/make-certificate.ts";
+import { createUnderstudy } from "./create-understudy.ts";
 import { defineOperation } from "./operations.ts";
 import understudy, { type PluginOptions } from "./vite.ts";
 
@@ -90,6 +91,23 @@ describe("understudy-sandbox/vite", () => {
     vi.stubEnv("VITEST", "true");
     expect(await asked({}, { command: "serve", mode: "test" })).toBeUndefined();
     await own.vite.close();
+  });
+
+  it("uses the sandbox that UNDERSTUDY_URL names [interfaces 13]", async () => {
+    const server = await createUnderstudy();
+    const mine = await server.sandbox({ name: "mine" });
+    await mine.state("api_keys").remove("apikey_dan");
+    vi.stubEnv("UNDERSTUDY_URL", mine.url);
+    const { vite, page } = await serveDev();
+    try {
+      expect((await fetch(`${page}/v1/models`)).status).toBe(401);
+      expect((await mine.journal.list()).total).toBe(1);
+      const { credentials } = await vite.ssrLoadModule("virtual:understudy");
+      expect(Object.keys(credentials)).not.toContain("usr_dan");
+    } finally {
+      await vite.close();
+      await server.close();
+    }
   });
 
   it("leaves navigations, and paths that only begin with the same letters, to the application", async () => {

@@ -6,6 +6,7 @@ import { isFolder } from "../documents/files.ts";
 import { isLoopback } from "../engine/contract/http-url.ts";
 import { escapeRegExp } from "../engine/contract/text.ts";
 import { type CreateOptions, connectToNamed, type StartedServer, startServer } from "./create-understudy.ts";
+import { findNamedSandbox } from "./http.ts";
 import { API_PATHS, requireKnownOptions, showValue, UPLOAD_PATH } from "./options.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
 
@@ -45,13 +46,14 @@ const sharedServers = new Map<string, SharedServer>();
 
 /**
  * A plugin for Vite (interfaces.md 13): starts a server with the dev server and proxies the API's paths to it. A build or
- * Vitest starts none. If `UNDERSTUDY_URL` is set, it uses that server.
+ * Vitest starts none. If `UNDERSTUDY_URL` is set, it uses that server, and the sandbox that it names.
  * @throws TypeError for options that do not exist, and for invalid paths
  */
 export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
   requireKnownOptions("understudy", pluginOptions, OPTIONS);
   const { paths = API_PATHS, ...options } = pluginOptions;
   checkPaths(paths);
+  const namedSandbox = findNamedSandbox(process.env["UNDERSTUDY_URL"] ?? "");
   let usedServer: SharedServer | undefined;
   let project: string;
   return {
@@ -65,7 +67,8 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
         ...options,
       });
       const target = (await usedServer.server).client.url;
-      const api = { ...proxyTo(target), bypass: bypassNavigations };
+      const headers = namedSandbox && { headers: { "X-Sandbox": namedSandbox } };
+      const api = { ...proxyTo(target), ...headers, bypass: bypassNavigations };
       return {
         server: {
           proxy: {
@@ -79,7 +82,8 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
     async load(id) {
       if (id !== `\0${PAGE_MODULE}`) return undefined;
       if (usedServer === undefined) return "export const url = undefined, credentials = {};";
-      const { url, credentials } = await (await usedServer.server).client.open("default");
+      const { client } = await usedServer.server;
+      const { url, credentials } = await client.open(namedSandbox ?? "default");
       // A page uses its own origin, which is the dev server's and works on other machines too; code that renders on the
       // server has no origin.
       return `export const url = globalThis.location?.origin ?? ${JSON.stringify(url)};

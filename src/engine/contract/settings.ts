@@ -120,10 +120,7 @@ export const Settings = Type.Object(
     ),
     retry_schedule: defineSetting(
       "G24",
-      Type.Array(Duration(), {
-        maxItems: 20,
-        default: ["1m", "5m", "15m", "1h", "6h"],
-      }),
+      Type.Array(Duration(), { maxItems: 20, default: ["1m", "5m", "15m", "1h", "6h"] }),
       "the wait before each retry, from the end of the attempt before; only the first five count",
     ),
     locale: defineSetting(
