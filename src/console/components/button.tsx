@@ -96,7 +96,6 @@ export function ConfirmButton(props: {
   change: Mutation<unknown> & { reset: () => void };
   look?: DialogButtonProps["look"];
   name?: string;
-  /** The consequences. */
   children: ReactNode;
 }) {
   const { title, verb, change, look = "danger", name, children } = props;

@@ -10,7 +10,6 @@ export function maskKey(key: string): string {
   return `ak_…${key.slice(-SHOWN_CHARACTERS)}`;
 }
 
-/** A first call with a key, as a command. */
 export function formatFirstCall(base: string, key: string): string {
   const url = `${base}/v1/models`;
   return formatAsCurl({ method: "GET", url, headers: [["api-key", key]], body: undefined });

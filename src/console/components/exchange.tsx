@@ -13,7 +13,6 @@ export function Exchange(props: {
   line?: string;
   /** Body of the request, if its exact bytes are known. */
   sentBody?: unknown;
-  /** Shows the headers initially. */
   isOpen?: boolean;
 }) {
   const { entry, isOpen } = props;

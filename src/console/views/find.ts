@@ -97,7 +97,6 @@ const findSandboxes: FindCommands = async (_typed, sandbox) => {
     }));
 };
 
-/** Links to forms, and changes of the clock. */
 const findActions: FindCommands = async (_typed, sandbox) => {
   const entryIds: string[] = [];
   const calls = createSandboxCalls(sandbox, (id) => entryIds.push(id));

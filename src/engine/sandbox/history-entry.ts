@@ -148,7 +148,6 @@ export class HistoryEntry {
   readonly delivered: boolean | null;
   /** Id of its request. */
   readonly request: string | null;
-  /** Whether a rewind keeps it. */
   readonly stays: boolean;
   subject: string | null;
   /** Undefined once they are released. */

@@ -89,7 +89,6 @@ export function useSamples(
   return data && { ...data, body, note, firstOperation };
 }
 
-/** The records among which samples are found. */
 interface RecordSource {
   /** The calling user's organization, whose records are preferred. */
   organization: string | undefined;

@@ -131,7 +131,6 @@ function countHits(outcomes: OperationCoverage["outcomes"]): number {
   return outcomes.length === 0 ? -1 : outcomes.reduce((sum, { hits }) => sum + hits, 0);
 }
 
-/** Minimum hits of each colour step. */
 const STEP_MIN_HITS = [1, 2, 10];
 
 /** The hits of all outcomes of a status; while some outcomes were never seen, the number seen of all, such as 1/2. */

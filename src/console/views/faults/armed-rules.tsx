@@ -108,7 +108,6 @@ export function RuleLine(props: {
 /** As the server checks the name of a scenario. */
 const SCENARIO_NAME = /^[A-Za-z0-9][\w.-]{0,79}$/;
 
-/** Shows the armed rules as a scenario file, to copy or to download. */
 function ScenarioDialog({ rules, onClose }: { rules: readonly FaultRule[]; onClose: () => void }) {
   const [name, setName] = useState(`${useSandboxName()}-rules`);
   const text = stringify({ name: name.trim(), rules: rules.map(toDefinition) }, { lineWidth: 0 });

@@ -23,7 +23,6 @@ export default function Faults() {
   if (armedRule && armedRule !== lastEdited) setLastEdited(armedRule);
   // The pane stays, with what the user typed, when its rule is disarmed.
   const editedRule = armedRule ?? (lastEdited?.id === get("edit") ? lastEdited : undefined);
-  /** Opens one pane, or none. */
   const open = (pane: Parameters) =>
     set({ explain: undefined, compose: undefined, scenario: undefined, edit: undefined, ...pane });
   /** Closes all panes, and removes the user of the pane that explains a call. */

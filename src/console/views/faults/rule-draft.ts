@@ -111,7 +111,6 @@ function matchesPattern(pattern: string, operation: string): boolean {
   return pattern.endsWith("*") ? operation.startsWith(pattern.slice(0, -1)) : operation === pattern;
 }
 
-/** Documented errors of the matching operations, then responses that any operation can have. */
 export function listResponseChoices(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
   const errors = listDocumentedErrors(coverage, pattern);
   return [...errors.sort((a, b) => (a.title < b.title ? -1 : 1)), ...GENERAL_RESPONSES];

@@ -110,7 +110,6 @@ type Stage = NonNullable<ScenarioState["stages"]>[number];
 
 const STAGE_OUTCOMES = { waiting: "other", current: "fault", ended: "ok" } as const;
 
-/** Which stage is current, what ends it, and the rules of each. */
 function Stages(props: { stages: readonly Stage[]; rules: readonly FaultRule[]; isActive: boolean }) {
   const { stages, rules, isActive } = props;
   return (

@@ -124,7 +124,6 @@ type FixtureInputs = typeof FIXTURE_INPUTS;
 function FixtureField(props: {
   choice: string;
   field: (name: keyof FixtureInputs) => Pick<ComponentProps<typeof Field>, "name" | "value" | "onChange">;
-  /** Title of the default choice. */
   defaultTitle: string;
 }) {
   const { choice, field, defaultTitle } = props;
@@ -162,7 +161,6 @@ function toFixture({ fixture, document }: FixtureInputs): Pick<SandboxOptions, "
   return { fixture: fixture === DOCUMENT_CHOICE ? requireJson(document, "fixture") : fixture } as never;
 }
 
-/** The snapshot of the state before the latest reset. */
 const BEFORE_RESET = "before-reset";
 
 /** Also restores what the snapshot lacks: rules, scenarios, and the seed and named fixture that the next reset uses. */

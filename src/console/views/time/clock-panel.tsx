@@ -107,7 +107,6 @@ function useIsSlow(isPending: boolean): boolean {
   return isSlow && isPending;
 }
 
-/** Shows the instant that the current advance has reached. */
 function Progress() {
   const { data } = useSandboxQuery(["clock", "progress"], (calls) => calls.clock(), { pollMs: SLOW_MS });
   const stop = useSandboxChange((calls) => calls.stopAdvance());

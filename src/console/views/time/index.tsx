@@ -184,7 +184,6 @@ function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) 
   );
 }
 
-/** Shows an entry of the history, with actions that return to it. */
 function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => void }) {
   const { title, at, seq, kept, undone } = entry;
   return (

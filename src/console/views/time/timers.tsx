@@ -17,7 +17,6 @@ export function formatTimerKind({ kind }: Pick<Pending, "kind">): string {
   return (KINDS[kind] as string | undefined) ?? kind;
 }
 
-/** The name of the record that a timer is about, with a link to it. */
 export function SubjectLink({ timer: { kind, subject, collection, name } }: { timer: Pending }) {
   if (kind === "webhook.retry")
     return (

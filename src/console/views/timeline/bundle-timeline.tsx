@@ -102,7 +102,6 @@ interface StepRow {
   /** Position in the bundle, from 1. */
   id: string;
   at: string;
-  /** Method and target of the request or control call. */
   title: string;
   status: number;
   outcome: Outcome;

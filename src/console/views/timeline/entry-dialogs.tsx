@@ -11,7 +11,6 @@ import { describeRule, explainEffect } from "../faults/rules.ts";
 import { ForkDialog } from "../sandboxes/sandbox-forms.tsx";
 import { isRewind } from "./words.ts";
 
-/** Failures that every operation can have. */
 const GENERAL_FAILURES: readonly Choice[] = [
   { id: "status 503", title: "503 Service Unavailable" },
   { id: "delay 5s", title: "Delayed by 5 s" },

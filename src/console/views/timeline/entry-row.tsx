@@ -15,7 +15,6 @@ import {
   toShortTitle,
 } from "./words.ts";
 
-/** Length of a time of day without milliseconds. */
 const SECONDS_LENGTH = "12:00:05".length;
 
 /** Without milliseconds in a narrow list. */

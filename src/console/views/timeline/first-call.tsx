@@ -10,7 +10,6 @@ import { ActorField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Badge, Problem, toStatusOutcome } from "../../components/status.tsx";
 
-/** Leads from an empty timeline to the first call of a client. */
 export function FirstCall() {
   const { data: actors } = useActors();
   const { data: sandbox } = useSandbox();

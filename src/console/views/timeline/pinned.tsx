@@ -20,7 +20,6 @@ export function usePins() {
   };
 }
 
-/** Links to the pinned entries; two of them can be compared. */
 export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
   const { pins, toggle } = usePins();
   const { all } = useParameters();

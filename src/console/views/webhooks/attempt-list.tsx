@@ -150,7 +150,6 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
   );
 }
 
-/** The result of an attempt that was made, or why it is not made yet. */
 function describeAttempt({ state, attempt }: AttemptMark): string {
   if (attempt) {
     const answer = attempt.error ?? `returned ${attempt.response_code}`;

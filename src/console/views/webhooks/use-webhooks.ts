@@ -8,7 +8,6 @@ export function useWebhooks() {
   return { webhooks: data?.items, error };
 }
 
-/** Webhooks as choices of a form, after a first choice. */
 export function useWebhookChoices(first: Choice): Choice[] {
   const { webhooks = [] } = useWebhooks();
   return [

@@ -36,7 +36,6 @@ export function Records() {
   );
 }
 
-/** A list of links, or a select in narrow windows. */
 function Collections(props: { collections: readonly CollectionSummary[]; selectedName: string }) {
   const { collections, selectedName } = props;
   const navigateToView = useNavigateToView();
