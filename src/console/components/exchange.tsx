@@ -6,7 +6,6 @@ import { revealElement, Section } from "./layout.tsx";
 import { Badge, toStatusOutcome } from "./status.tsx";
 import { CopyButton, formatCount, pluralize } from "./text.tsx";
 
-/** Request and response as sent, with secrets masked. */
 export function Exchange(props: {
   entry: JournalEntry;
   /** First line of the request; method and path by default. */

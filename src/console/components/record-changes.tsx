@@ -18,7 +18,6 @@ const DEFAULT_WORDS = {
   changed: "changed",
 };
 
-/** Names of the two sides and of each kind of change. */
 export type ChangeWords = typeof DEFAULT_WORDS;
 
 export function RecordChangeLists(props: {

@@ -101,24 +101,20 @@ function formatSide(value: unknown): string {
 
 function RepeatedNotice({ repeated, onShow }: { repeated: Repeated; onShow: () => void }) {
   const { same, differences } = repeated;
-  const show = <ActionButton label="Show" onPress={onShow} />;
-  if (same) {
-    return (
-      <Notice outcome="ok" action={show}>
-        The response is the same.
-      </Notice>
-    );
-  }
   return (
-    <Notice outcome="other" action={show}>
-      The response differs in {pluralize(differences.length, "place")}:
-      <ul className="places">
-        {differences.slice(0, 8).map(({ what, before, after }) => (
-          <li key={what}>
-            <code>{what}</code>: {formatSide(before)} → {formatSide(after)}
-          </li>
-        ))}
-      </ul>
+    <Notice outcome={same ? "ok" : "other"} action={<ActionButton label="Show" onPress={onShow} />}>
+      {same
+        ? "The response is the same."
+        : `The response differs in ${pluralize(differences.length, "place")}:`}
+      {!same && (
+        <ul className="places">
+          {differences.slice(0, 8).map(({ what, before, after }) => (
+            <li key={what}>
+              <code>{what}</code>: {formatSide(before)} → {formatSide(after)}
+            </li>
+          ))}
+        </ul>
+      )}
     </Notice>
   );
 }
