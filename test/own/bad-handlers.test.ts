@@ -39,6 +39,12 @@ circle["self"] = circle;
 
 it.each<[string, Handle, object, string]>([
   [
+    "inserts a value that JSON cannot carry",
+    ({ world }) => world.notes.insert({ text: 1n }),
+    {},
+    "notes.spoil threw a value that cannot be read",
+  ],
+  [
     "refuses with details that JSON cannot carry",
     () => {
       throw refuse("RESOURCE_NOT_FOUND", { details: circle });

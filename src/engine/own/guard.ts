@@ -141,11 +141,13 @@ function readThrown(error: unknown, { id, sourceFile }: AnyOperation, declared: 
     const { code = "" } = thrown as { code?: string };
     if (!declared.has(code))
       return new OwnOperationError(`${id} refused with ${code}, which its errors do not list`);
-    if (error instanceof ApiError) return error;
     const { message, details, headers } = error as Pick<Error, "message"> & {
       details?: object;
       headers?: Record<string, string>;
     };
+    // As JSON now: values that it cannot carry fail here, and records are read before the world ends.
+    const jsonDetails: unknown = JSON.parse(JSON.stringify(details ?? {}));
+    if (error instanceof ApiError) return error;
     const unsendableHeader = findUnsendableHeader(headers);
     if (unsendableHeader !== undefined)
       return new OwnOperationError(
@@ -153,8 +155,7 @@ function readThrown(error: unknown, { id, sourceFile }: AnyOperation, declared: 
       );
     return new ApiError(code as ErrorCode, {
       ...(message !== code && { message }),
-      // As JSON now: values that it cannot carry fail here, and records are read before the world ends.
-      details: { ...JSON.parse(JSON.stringify(details ?? {})) },
+      details: { ...(jsonDetails as object) },
       headers: { ...headers },
     });
   }
