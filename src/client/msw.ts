@@ -50,8 +50,9 @@ function matchBelow(url: string): RegExp {
 }
 
 /**
- * Sends the body as bytes, since browsers stream it over HTTP/2 only. `fetch` refuses headers of a connection. A connection that breaks, an unreachable
- * server and a request that its caller aborts are network errors, as they are in production.
+ * Sends the body as bytes, since browsers stream it over HTTP/2 only, and no headers of a connection, which `fetch`
+ * refuses. A connection that breaks, an unreachable server and a request that its caller aborts are network errors, as
+ * they are in production.
  */
 async function forwardRequest(
   request: Request,

@@ -76,6 +76,8 @@ export interface ClientCheck extends Pick<Check<unknown, unknown>, "id" | "title
   stage?: Stage;
   /** Whether it compares times of requests: they show how long the client waited only if the clock runs as in reality. */
   readsTime?: true;
+  /** Whether some requests of a run can show the flaw, since more of them can only add repetitions. */
+  countsRepetitions?: true;
   /** Whether it depends on how the run ends. */
   readsEnd?: true;
   read: (context: ReadContext) => ClientFinding;

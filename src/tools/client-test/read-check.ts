@@ -18,15 +18,19 @@ export function toStageRun(requests: readonly JournalEntry[], { end, source, sta
   return { end, isHit, requests: first < 0 ? [] : requests.slice(first) };
 }
 
+const JOURNAL_INCOMPLETE = notObservable("the journal has evicted entries; raise the setting journal_limit");
+
 interface ScenarioRun {
   run: ClientRun;
   requests: readonly JournalEntry[];
   /** Whether the sandbox's clock runs as the client's does. */
   isRealTime: boolean;
+  /** How many requests the journal has evicted. */
+  dropped: number;
 }
 
 /** Reads a check from requests whose failures a scenario staged. */
-export function readCheck(id: string, { run, requests, isRealTime }: ScenarioRun): ClientFinding {
+export function readCheck(id: string, { run, requests, isRealTime, dropped }: ScenarioRun): ClientFinding {
   const check = CLIENT_CHECKS.find((one) => one.id === id)!;
   if (check.readsTime && !isRealTime)
     return notObservable("the sandbox's clock does not run as the client's does, so pauses cannot be seen");
@@ -38,7 +42,9 @@ export function readCheck(id: string, { run, requests, isRealTime }: ScenarioRun
     requests: run.requests.filter(isClean),
   };
   const cleanRequests = requests.filter(isClean);
-  return check.read({ run, baseline, cleanRequests, isMixed: true, collected: undefined });
+  const finding = check.read({ run, baseline, cleanRequests, isMixed: true, collected: undefined });
+  const isShown = dropped === 0 || (check.countsRepetitions && finding.outcome === "failed");
+  return isShown ? finding : JOURNAL_INCOMPLETE;
 }
 
 /**

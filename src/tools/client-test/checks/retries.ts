@@ -86,6 +86,7 @@ const boundedRetries: ClientCheck = {
   advice:
     "Limit retries by number and by time, such as five within a minute; then report the failure to the user.",
   stage: OUTAGE,
+  countsRepetitions: true,
   read(context) {
     const { run, baseline } = context;
     const attempts = listAttempts(run, isRetryable);
@@ -191,6 +192,7 @@ const permanentRefusals = PERMANENT_REFUSALS.map(
     severity: "error",
     advice: `A ${status} stays a ${status}: show the error, and send the request again only once it was changed.`,
     stage,
+    countsRepetitions: true,
     read: (context) => readRefusals(context, status),
   }),
 );
@@ -206,6 +208,7 @@ const noRetryOf401: ClientCheck = {
     { effect: { error: "AUTHENTICATION_REQUIRED!" } },
     NO_TARGET,
   ),
+  countsRepetitions: true,
   read(context) {
     const hit = findHit(context.run, ({ status }) => status === 401);
     const tokenRequests = hit === undefined ? [] : listAfter(context.run, hit).filter(isTokenRequest);
