@@ -26,7 +26,7 @@ const listChangeLogs = operation({
   reads: true,
   route: "POST /v1/organizations/{organization_id}/dashboard/change-logs",
   summary: "List an organization's change log",
-  description: "Newest first. All filters are optional, the body too.",
+  description: "Newest first. The filters are in the body; all are optional, the body too.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: {
     kind: "json",

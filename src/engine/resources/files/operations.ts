@@ -105,7 +105,8 @@ const registerFile = operation({
   assumed: { status: "G13", envelope: "G13", fields: FILE_ASSUMED },
   route: "POST /v1/organizations/{organization_id}/files",
   summary: "Register a completed upload",
-  description: "The upload must be complete, and the fields those that its URL was requested with.",
+  description:
+    "The upload must be complete, and the fields those that its URL was requested with. The first call creates the file object, later calls return it.",
   params,
   body: {
     kind: "json",
