@@ -279,6 +279,7 @@ describe("connector_notifications.test", () => {
     const sent = await fetchOutbox();
     expect(sent.map(({ to }: { to: string }) => to)).toEqual(["ops@acme.test", "dan@acme.test"]);
     expect(sent[0]).toEqual({
+      id: expect.stringMatching(/^email_/),
       to: "ops@acme.test",
       subject: "[Acme Robotics] connector.notification.test",
       body: expect.stringContaining("This is a test"),

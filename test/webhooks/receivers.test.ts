@@ -271,6 +271,7 @@ describe("the outbox [interfaces 4]", () => {
     const { body } = await api.control("GET", "/outbox");
     expect(body.total).toBe(2);
     expect(body.items[0]).toEqual({
+      id: expect.stringMatching(/^email_/),
       to: "ops@acme.test",
       subject: "Two",
       body: "second",
