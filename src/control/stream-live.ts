@@ -213,6 +213,11 @@ function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
 }
 
 function findSentCode({ code, response_body }: JournalEntry): string | undefined {
-  const { error } = (code && Object(tryParseJson(toBodyText(response_body)))) || {};
-  return typeof error?.code === "string" && error.code !== code ? error.code : undefined;
+  if (code === null) return undefined;
+  const body = tryParseJson(toBodyText(response_body)) as
+    | { error?: { code?: unknown } | null }
+    | null
+    | undefined;
+  const sentCode = body?.error?.code;
+  return typeof sentCode === "string" && sentCode !== code ? sentCode : undefined;
 }
