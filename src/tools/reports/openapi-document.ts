@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import { type AnyDeclaration, listSuccesses, type Success } from "../../engine/contract/operation.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
+import { mapValues } from "../../engine/maps.ts";
 import { toSite } from "../../engine/pipeline/plain-http.ts";
 
 /** Describes a date in a query or body that has no other description. */
@@ -106,9 +107,7 @@ export function toPascalCase(words: string): string {
 }
 
 export function toHeaderRefs(headers: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
+  return mapValues(headers, (_, name) => ({ $ref: `#/components/headers/${name}` }));
 }
 
 function toOperationObject<O extends AnyDeclaration>(
@@ -188,17 +187,14 @@ function toRequestBody(body: NonNullable<AnyDeclaration["body"]>, components: Sc
   }
   const fields = body.fields as Partial<TObject>;
   const files = Object.entries(body.files);
-  const properties = Object.entries(fields.properties ?? {}).map(([name, one]) => [
-    name,
-    components.addSchema(one),
-  ]);
-  const binary = files.map(([name]) => [name, { type: "string", format: "binary" }]);
+  const properties = mapValues(fields.properties ?? {}, (one) => components.addSchema(one));
+  const binary = mapValues(body.files, () => ({ type: "string", format: "binary" }));
   const encoding = files.flatMap(([name, { types }]) =>
     types ? [[name, { contentType: types.join(", ") }]] : [],
   );
   const schema = {
     type: "object",
-    properties: Object.fromEntries([...properties, ...binary]),
+    properties: { ...properties, ...binary },
     required: [...listRequired(fields), ...files.filter(([, file]) => file.required).map(([name]) => name)],
   };
   const form = { schema, ...(encoding.length > 0 && { encoding: Object.fromEntries(encoding) }) };
@@ -235,8 +231,8 @@ function toSchemasByValue(
   { parameter, schemas }: NonNullable<Success["variants"]>,
   components: SchemaComponents,
 ): JsonObject {
-  const references = Object.entries(schemas).map(([value, schema]) => [value, components.addSchema(schema)]);
-  return { "x-schema-by": { parameter, schemas: Object.fromEntries(references) } };
+  const references = mapValues(schemas, (schema) => components.addSchema(schema));
+  return { "x-schema-by": { parameter, schemas: references } };
 }
 
 /** Our own keywords of schemas, which do not belong in the document. */
@@ -285,12 +281,7 @@ export class SchemaComponents {
 
   private convertValue(key: string, value: unknown): unknown {
     if (key === "properties" || key === "patternProperties") {
-      return Object.fromEntries(
-        Object.entries(value as Record<string, TSchema>).map(([name, inner]) => [
-          name,
-          this.addSchema(inner),
-        ]),
-      );
+      return mapValues(value as Record<string, TSchema>, (inner) => this.addSchema(inner));
     }
     if (key === "items" || (key === "additionalProperties" && typeof value === "object"))
       return this.addSchema(value as TSchema);
