@@ -52,6 +52,41 @@ paths:
   });
 });
 
+it("the server's document maps the values of a discriminator to the components as it names them [interfaces 18]", () => {
+  const { operations } = compile(`openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+  /v1/a:
+    get:
+      responses:
+        "200":
+          description: d
+          content:
+            application/json:
+              schema:
+                oneOf: [{ $ref: "#/components/schemas/Cat" }, { $ref: "#/components/schemas/Dog" }, { $ref: "#/components/schemas/Fox" }]
+                discriminator: { propertyName: kind, mapping: { c: "#/components/schemas/Cat", d: Dog } }
+components:
+  schemas:
+    Cat: { type: object, properties: { kind: { type: string } } }
+    Dog: { type: object, properties: { kind: { type: string } } }
+    Fox: { type: object, properties: { kind: { type: string } } }
+`);
+  const userComponents = { documents: [], components: {}, names: new Map<string, string>() };
+  const components = { schemas: new SchemaComponents(), responses: {}, userComponents };
+  const { responses } = copyDescribedParts(operations[0]!, components) as {
+    responses: { 200: { content: { "application/json": { schema: { discriminator: object } } } } };
+  };
+  expect(responses[200].content["application/json"].schema.discriminator).toEqual({
+    propertyName: "kind",
+    mapping: {
+      c: "#/components/schemas/Own1.Cat",
+      d: "#/components/schemas/Own1.Dog",
+      Fox: "#/components/schemas/Own1.Fox",
+    },
+  });
+});
+
 describe("the server's document, which is OpenAPI 3.1, describes the values that a user's document allows", () => {
   it.each([
     ["a nullable text", "3.0.3", "{ type: string, nullable: true }", null, true],

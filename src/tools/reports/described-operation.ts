@@ -9,14 +9,29 @@ import type { DocumentComponents } from "./openapi-document.ts";
 const PART_KIND =
   /(?<!\/properties|\/schemas)\/(?:(?<kind>responses|parameters|requestBodies|headers|examples|links)\/[^/]+|(?<body>requestBody))$/;
 
-/** Data is copied as it is; the keys of names are not keywords. */
-type Content = "keywords" | "names" | "data";
+/** Data is copied as it is; the keys of names are not keywords; the values of a mapping name schemas. */
+type Content = "keywords" | "names" | "data" | "mapping";
 
 function getContent(key: string, outer: Content): Content {
   if (outer === "data") return "data";
   if (outer === "names") return "keywords";
   if (/^(const|default|enum|examples?|value)$/.test(key)) return "data";
+  if (key === "mapping") return "mapping";
   return /^(properties|patternProperties|\$defs|responses|headers)$/.test(key) ? "names" : "keywords";
+}
+
+/** Adds a mapping for the schemas that a discriminator names by themselves, since the copy gives them other names. */
+function completeMapping(schema: JsonObject): JsonObject {
+  const { discriminator, oneOf, anyOf } = schema;
+  if (!isJsonObject(discriminator)) return schema;
+  const mapping = (discriminator["mapping"] ?? {}) as JsonObject;
+  const branches = [oneOf ?? anyOf ?? []].flat().filter(isJsonObject);
+  const refs = branches.flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : []));
+  const names = refs.map((ref) => [ref.slice(ref.lastIndexOf("/") + 1), ref] as const);
+  const mapped = new Set(Object.values(mapping));
+  const others = names.filter(([name, ref]) => !mapped.has(name) && !mapped.has(ref));
+  const completed = { ...Object.fromEntries(others), ...mapping };
+  return { ...schema, discriminator: { ...discriminator, mapping: completed } };
 }
 
 /**
@@ -34,9 +49,10 @@ export function copyDescribedParts(
   // In OpenAPI 3.0 a reference hides what is beside it, except `nullable`, which is often meant.
   const hidesSiblings = String(document["openapi"]).startsWith("3.0");
   const number = userComponents.documents.indexOf(document) + 1;
-  const copy = (value: unknown, content: Content = "keywords"): unknown => {
-    if (Array.isArray(value)) return value.map((one) => copy(one, content));
-    if (!isJsonObject(value)) return value;
+  const copy = (part: unknown, content: Content = "keywords"): unknown => {
+    if (Array.isArray(part)) return part.map((one) => copy(one, content));
+    if (!isJsonObject(part)) return part;
+    const value = content === "keywords" ? completeMapping(part) : part;
     const { $ref } = value;
     // The server's document is OpenAPI 3.1, which has no components of this kind.
     if (/^#\/components\/mediaTypes\/[^/]+$/.test(String($ref)))
@@ -47,8 +63,8 @@ export function copyDescribedParts(
       const isLeftOut = isEmptyList(inner) ? /^(all|any|one)Of$/ : /^(nullable|\$(dynamicA|a)nchor)$/;
       if (content === "keywords" && isLeftOut.test(key)) continue;
       copied[key] =
-        typeof inner === "string" && key === "$ref"
-          ? copyComponent(inner)
+        typeof inner === "string" && (key === "$ref" || content === "mapping")
+          ? copyComponent(/[#/]/.test(inner) ? inner : `#/components/schemas/${inner}`)
           : copy(inner, getContent(key, content));
     }
     if (content !== "keywords") return copied;
