@@ -3,6 +3,7 @@ import { References } from "../../documents/openapi/references.ts";
 import { allowNull, convertExclusiveBounds, replaceNullType } from "../../documents/openapi/schemas.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { mapValues } from "../../engine/maps.ts";
 import type { DocumentComponents } from "./openapi-document.ts";
 
 /** Finds the kind of a part in the place that a reference names. Any other part is a schema. */
@@ -24,12 +25,13 @@ function getContent(key: string, outer: Content): Content {
 function completeMapping(schema: JsonObject): JsonObject {
   const { discriminator, oneOf, anyOf } = schema;
   if (!isJsonObject(discriminator)) return schema;
-  const mapping = (discriminator["mapping"] ?? {}) as JsonObject;
-  const branches = [oneOf ?? anyOf ?? []].flat().filter(isJsonObject);
-  const refs = branches.flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : []));
-  const names = refs.map((ref) => [ref.slice(ref.lastIndexOf("/") + 1), ref] as const);
+  const mapping = mapValues((discriminator["mapping"] ?? {}) as Record<string, string>, (target) =>
+    /[#/]/.test(target) ? target : `#/components/schemas/${target}`,
+  );
   const mapped = new Set(Object.values(mapping));
-  const others = names.filter(([name, ref]) => !mapped.has(name) && !mapped.has(ref));
+  const branches = [oneOf ?? anyOf ?? []].flat().filter(isJsonObject);
+  const refs = branches.flatMap(({ $ref }) => (typeof $ref === "string" && !mapped.has($ref) ? [$ref] : []));
+  const others = refs.map((ref) => [ref.slice(ref.lastIndexOf("/") + 1), ref]);
   const completed = { ...Object.fromEntries(others), ...mapping };
   return { ...schema, discriminator: { ...discriminator, mapping: completed } };
 }
@@ -64,7 +66,7 @@ export function copyDescribedParts(
       if (content === "keywords" && isLeftOut.test(key)) continue;
       copied[key] =
         typeof inner === "string" && (key === "$ref" || content === "mapping")
-          ? copyComponent(/[#/]/.test(inner) ? inner : `#/components/schemas/${inner}`)
+          ? copyComponent(inner)
           : copy(inner, getContent(key, content));
     }
     if (content !== "keywords") return copied;
