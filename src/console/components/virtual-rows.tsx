@@ -49,7 +49,8 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
-    scrollPaddingStart: head ? ROW_HEIGHT : 0,
+    // The head takes this much of the visible height.
+    scrollPaddingEnd: head ? ROW_HEIGHT : 0,
   });
   const activeIndex = active === undefined ? -1 : rows.findIndex((row) => getKey(row) === active);
   useStableScroll(scroller, rows, getKey);

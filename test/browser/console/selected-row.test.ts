@@ -36,4 +36,19 @@ describe("the row selected by an address", { timeout: 4 * PATIENCE_MS }, () => {
     // The row was below the visible part.
     expect(await list.evaluate((element: { scrollTop: number }) => element.scrollTop)).toBeGreaterThan(0);
   });
+
+  it("is in view when an arrow key moves to it: the head hid it or pushed it below the list [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/world?collection=audit_logs", { height: 640 });
+    const list = page.getByRole("grid").first();
+    const active = list.locator(".row-active");
+    for (const key of ["ArrowDown", "ArrowUp"]) {
+      for (let row = 0; row < ROWS; row += 1) {
+        await list.press(key);
+        await see(active).toBeInViewport({ ratio: 0.99 });
+        const head = await list.locator(".row-head").boundingBox();
+        const box = await active.boundingBox();
+        expect(box!.y - head!.y - head!.height, "covered by the head").toBeGreaterThanOrEqual(-0.5);
+      }
+    }
+  });
 });
