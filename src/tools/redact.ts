@@ -1,6 +1,7 @@
 import {
   API_KEY,
   isSecretName,
+  replaceInNamedLists,
   replaceLongTokens,
   SECRET_HEADER,
   SECRET_NAMES,
@@ -76,7 +77,8 @@ export function redactJson(value: unknown): unknown {
 
 /** Redacts a body that claims to be JSON and is not, or a multipart form. */
 export function redactBrokenJson(text: string): string {
-  return redactText(text.replace(SECRET_PAIR, `$1"${MASK}"`).replace(SECRET_PART, `$1${MASK}`));
+  const masked = replaceInNamedLists(text, () => MASK).replace(SECRET_PAIR, `$1"${MASK}"`);
+  return redactText(masked.replace(SECRET_PART, `$1${MASK}`));
 }
 
 /** Shorter spellings of a secret are not looked for: other text may contain them by chance. */

@@ -63,3 +63,33 @@ export function findLongTokens(text: string): { token: string; index: number }[]
 export function replaceLongTokens(text: string, replace: (token: string) => string): string {
   return text.replace(LONG_WORD, (word) => (isToken(word) ? replace(word) : word));
 }
+
+/** A list or an object under the name of a secret. */
+const NAMED_LIST = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*(?=[[{])`, "gi");
+/** A text, also one that the end cuts off, or the bracket of a list or an object; a colon follows a key. */
+const JSON_TOKEN = /"((?:[^"\\]|\\.)*)(?:"(\s*:)?|\\?$)|[[\]{}]/g;
+
+/** Replaces the texts, but not the keys, in each list or object under a secret's name; the body may be cut off. */
+export function replaceInNamedLists(body: string, replace: (text: string) => string): string {
+  let replaced = "";
+  let end = 0;
+  for (const { 0: name, index } of body.matchAll(NAMED_LIST)) {
+    if (index < end) continue;
+    const begin = index + name.length;
+    replaced += body.slice(end, begin);
+    end = begin;
+    let depth = 0;
+    JSON_TOKEN.lastIndex = begin;
+    for (let match = JSON_TOKEN.exec(body); match !== null; match = JSON_TOKEN.exec(body)) {
+      const [token, text, colon] = match;
+      const isValue = Boolean(text) && colon === undefined;
+      replaced += body.slice(end, match.index);
+      replaced += isValue ? `"${replace(text!)}${token.slice(1 + text!.length)}` : token;
+      end = JSON_TOKEN.lastIndex;
+      if (text !== undefined) continue;
+      depth += token === "[" || token === "{" ? 1 : -1;
+      if (depth === 0) break;
+    }
+  }
+  return replaced + body.slice(end);
+}

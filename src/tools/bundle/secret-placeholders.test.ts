@@ -98,4 +98,14 @@ describe("journal and bundle mask the same secrets [interfaces 4]", () => {
     for (const redact of [redactText, (text: string) => secrets.redact(text)])
       expect(redact("see http://127.0.0.1:80/a@b:c")).toBe("see http://127.0.0.1:80/a@b:c");
   });
+
+  it.each([
+    `{"password": "${CANARY}`,
+    `{"password": "a\\"${CANARY}\\`,
+    `{"credentials": ["shown to none", "${CANARY}`,
+    `{"credentials": {"a": ["x"], "b": "${CANARY}\\`,
+  ])("and a body that breaks off inside a secret: %s [interfaces 4]", (body) => {
+    for (const shown of [redactBrokenJson(body), secrets.redact(body)])
+      expect([shown, shown.includes(CANARY)]).toEqual([shown, false]);
+  });
 });

@@ -3,6 +3,7 @@ import {
   API_KEY,
   findLongTokens,
   isSecretName,
+  replaceInNamedLists,
   replaceLongTokens,
   SECRET_HEADER,
   SECRET_NAMES,
@@ -23,11 +24,8 @@ const USER_SECRETS = [
   ["w", WEBHOOK_SECRET],
 ] as const;
 const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
-const NAMED_SECRET = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
-/** A list or an object under the name of a secret. */
-const NAMED_SECRET_LIST = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*(?=[[{])`, "gi");
-/** A text, or the bracket of a list or an object; a colon follows a key. */
-const JSON_TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[[\]{}]/g;
+/** A text under the name of a secret, also one that the end of the body cuts off. */
+const NAMED_SECRET = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)(?="|\\\\?$)`, "gi");
 /** A parameter of a query or of a form. */
 const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
@@ -103,14 +101,16 @@ export class SecretPlaceholders {
 
   /** Redacts a text of a client or user: what only looks like a secret is replaced too. */
   redact(text: string): string {
-    return maskNamedLists(this.replaceKnown(text))
+    return replaceInNamedLists(this.replaceKnown(text), (inner) =>
+      inner.includes(OPEN) ? inner : maskUnknown(inner),
+    )
       .replace(API_KEY, (_, secret: string) => `ak_${maskUnknown(secret)}`)
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${maskUnknown(secret)}`)
       .replace(JWT, maskUnknown)
       .replace(NAMED_SECRET, (pair, secret: string) =>
         secret.includes(OPEN) || this.isKeyId(secret)
           ? pair
-          : `${pair.slice(0, -secret.length - 1)}${maskUnknown(secret)}"`,
+          : pair.slice(0, -secret.length) + maskUnknown(secret),
       )
       .replace(SECRET_PART, (pair, before: string, secret: string) =>
         secret === "" || secret.includes(OPEN) ? pair : before + maskUnknown(secret),
@@ -138,30 +138,6 @@ export class SecretPlaceholders {
   }
 }
 
-/** Masks the texts in a list or an object under a secret's name, except its keys. */
-function maskNamedLists(text: string): string {
-  let masked = "";
-  let end = 0;
-  for (const { 0: name, index } of text.matchAll(NAMED_SECRET_LIST)) {
-    if (index < end) continue;
-    const begin = index + name.length;
-    masked += text.slice(end, begin);
-    end = begin;
-    let depth = 0;
-    JSON_TOKEN.lastIndex = begin;
-    for (let match = JSON_TOKEN.exec(text); match !== null; match = JSON_TOKEN.exec(text)) {
-      const [token, secret, colon] = match;
-      const isSecret = Boolean(secret) && colon === undefined && !token.includes(OPEN);
-      masked += text.slice(end, match.index) + (isSecret ? `"${maskUnknown(secret!)}"` : token);
-      end = JSON_TOKEN.lastIndex;
-      if (secret !== undefined) continue;
-      depth += token === "[" || token === "{" ? 1 : -1;
-      if (depth === 0) break;
-    }
-  }
-  return masked + text.slice(end);
-}
-
 /** The secrets in a text, in its order. */
 function findSecrets(text: string): string[] {
   const matches: { at: number; secret: string }[] = [];
@@ -170,7 +146,7 @@ function findSecrets(text: string): string[] {
   }
   for (const match of text.matchAll(NAMED_SECRET)) {
     const secret = match[1]!;
-    matches.push({ at: match.index + match[0].length - secret.length - 1, secret });
+    matches.push({ at: match.index + match[0].length - secret.length, secret });
   }
   for (const url of text.matchAll(URL_TEXT)) {
     for (const { token, index } of findLongTokens(url[0]))
