@@ -20,7 +20,7 @@ export const NO_BLOBS: BlobStore = {
 const NO_INJECTION: FaultVerdict = { injection: undefined, reasons: [] };
 
 export const NO_FAULTS: FaultInjector = {
-  isArmed: false,
+  mayAffectRequests: false,
   undeclaredOperation: undefined as never,
   matchesUndeclaredPaths: false,
   rules: {

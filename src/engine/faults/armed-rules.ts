@@ -87,7 +87,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return this.stagesByScenario.get(rule.source)?.isInForce(rule.rule.id) ?? true;
   }
 
-  /** Arms a rule in a place of the list, or renews the lease of the same rule. @throws RuleExistsError */
+  /** Arms a rule in a place of the list, or renews the same rule's lease by time. @throws RuleExistsError */
   add(rule: Rule, place: number): ArmedRule {
     const existing = this.inlineRules.find((one) => one.rule.id === rule.id);
     if (existing !== undefined) {
@@ -223,7 +223,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   }
 
   /** Called when rules have counted a call: used-up rules are no longer evaluated, and their leases end. */
-  releaseSpent(rules: readonly ArmedRule[]): void {
+  deactivateSpent(rules: readonly ArmedRule[]): void {
     const spent = rules.filter((rule) => rule.isSpent);
     this.revision += 1;
     if (spent.length === 0) return;

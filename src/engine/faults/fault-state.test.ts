@@ -103,7 +103,7 @@ it("the test of revisions covers every method that can change the saved state [i
   const READ =
     "constructor seed scenarios active paths toState createTrace close readRulesAgain readForSandbox allRules activeRules stages runningStages leaseHolders isInForce onHold";
   const INNER =
-    "activate replace releaseSpent notify countRequest onRulesChanged updateSubscription hasRule createRuleId getStages endStage record updateLeases";
+    "activate replace deactivateSpent notify countRequest onRulesChanged updateSubscription hasRule createRuleId getStages endStage record updateLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
   const prototypes = [SandboxFaults.prototype, ArmedRules.prototype];
   const methods = prototypes.flatMap((one) => Object.getOwnPropertyNames(one));

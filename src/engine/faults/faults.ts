@@ -34,7 +34,7 @@ interface FaultParts extends RequestFaultParts {
  * The faults of one sandbox: the active rules, and their effects on its requests and deliveries (interfaces.md 3 and 6).
  */
 export class SandboxFaults implements FaultInjector, RuleObserver {
-  isArmed = false;
+  mayAffectRequests = false;
   readonly undeclaredOperation = UNDECLARED_OPERATION;
   matchesUndeclaredPaths = false;
   readonly rules: ArmedRules;
@@ -71,7 +71,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.initialScenarios = this.rules.scenarios;
   }
 
-  /** Arms a rule, or renews the lease of the same rule. @throws DocumentError for a wrong rule, RuleExistsError */
+  /** Arms a rule, or renews the same rule's lease by time. @throws DocumentError for a wrong rule, RuleExistsError */
   add(document: unknown, place = 0): ArmedRule {
     return this.rules.add(
       readInlineRule(document, this.sandbox.api, () => this.createRuleId()),
@@ -103,13 +103,13 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   enterStages(): StagedRequest | undefined {
-    const { requestFaults } = this;
+    const rulesOnArrival = this.requestFaults;
     const entered = this.rules.countRequest();
     return (
       entered && {
         ...entered,
-        before: (facts) => requestFaults.before(facts),
-        after: (facts) => requestFaults.after(facts),
+        before: (facts) => rulesOnArrival.before(facts),
+        after: (facts) => rulesOnArrival.after(facts),
       }
     );
   }
@@ -160,12 +160,12 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     const { deliveryRules } = this;
     if (deliveryRules.length === 0) return undefined;
     const fault = decideDelivery(deliveryRules, facts, this.seed);
-    this.rules.releaseSpent(deliveryRules);
+    this.rules.deactivateSpent(deliveryRules);
     return fault;
   }
 
   onCounted(rule: ArmedRule): void {
-    this.rules.releaseSpent([rule]);
+    this.rules.deactivateSpent([rule]);
   }
 
   /** Indexes the rules again after others became active. */
@@ -173,7 +173,8 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     const rules = this.rules.activeRules;
     this.requestFaults = new RequestFaults(this.parts, this, rules);
     this.deliveryRules = rules.filter(({ rule }) => rule.operations === undefined);
-    this.isArmed = this.rules.runningStages.length > 0 || this.deliveryRules.length < rules.length;
+    this.mayAffectRequests =
+      this.rules.runningStages.length > 0 || rules.some(({ rule }) => rule.operations !== undefined);
     this.matchesUndeclaredPaths = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id));
   }
 
@@ -230,9 +231,9 @@ export class Faults {
   /** Ends leases when they are due. */
   createTimerHandlers(sandbox: Sandbox): Partial<Record<TimerKind, TimerHandler>> {
     return {
-      lease: (_tx, { key, subject }) => {
+      lease: (_tx, { key }) => {
         const faults = this.getSandboxFaults(sandbox);
-        return async () => faults.rules.endLease(key ?? subject);
+        return async () => faults.rules.endLease(key!);
       },
     };
   }

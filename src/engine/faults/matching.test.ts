@@ -211,14 +211,14 @@ describe("a thousand rules", () => {
 
   it("are not armed if used up or of probability 0 [interfaces 6]", async () => {
     const faults = createFaults(1);
-    expect(faults.isArmed).toBe(false);
+    expect(faults.mayAffectRequests).toBe(false);
     faults.add({ id: "zero", probability: 0, effect: EFFECT });
-    expect(faults.isArmed).toBe(false);
+    expect(faults.mayAffectRequests).toBe(false);
     faults.add({ id: "once", times: 1, effect: EFFECT });
-    expect(faults.isArmed).toBe(true);
+    expect(faults.mayAffectRequests).toBe(true);
     expect(await decideCall(faults, "threads.delete")).toBe("fault:inline/once");
-    expect(faults.isArmed).toBe(false);
+    expect(faults.mayAffectRequests).toBe(false);
     faults.add({ id: "deliveries", match: { event: "user.*" }, effect: EFFECT });
-    expect(faults.isArmed).toBe(false);
+    expect(faults.mayAffectRequests).toBe(false);
   });
 });

@@ -235,7 +235,7 @@ export function findServedKind({ match = {}, effect = {}, sequence, phase }: Rul
   return hasContent ? "content" : "failure";
 }
 
-/** Whether a rule applies to paths that no operation has. */
+/** Whether a rule applies to paths that no operation has; a failure of one operation's path does not. */
 function matchesUndeclaredPaths(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
   const kind = findServedKind(rule);
   if (kind === undefined) return false;

@@ -69,7 +69,7 @@ function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
 }
 
 function hasFaults({ sandbox, request, stagedRequest }: Exchange): boolean {
-  return stagedRequest !== undefined || sandbox.faults.isArmed || hasOverride(request.headers);
+  return stagedRequest !== undefined || sandbox.faults.mayAffectRequests || hasOverride(request.headers);
 }
 
 function injectFaultsBefore(exchange: Exchange): void | Promise<void> {

@@ -175,8 +175,8 @@ export interface SandboxRules {
 
 /** The faults of one sandbox, for the sandbox, the pipeline and the sender of webhooks. */
 export interface FaultInjector {
-  /** Whether a rule may affect requests; if not, only those with a fault header call `before` and `after`. */
-  readonly isArmed: boolean;
+  /** If false, only requests with a fault header call `enterStages`, `before` and `after`. */
+  readonly mayAffectRequests: boolean;
   /** The operation of requests whose path no declared operation has. */
   readonly undeclaredOperation: AnyOperation;
   /** Whether a rule answers undeclared paths. */
