@@ -100,6 +100,22 @@ describe("understudy-sandbox/msw", () => {
     }
   });
 
+  it("a request whose body cannot be read is a network error [interfaces 13]", async () => {
+    const sandbox = await understudy.sandbox();
+    const complain = vi.spyOn(console, "error").mockReturnValue(undefined);
+    const network = setupServer(...handlersFor(sandbox, { origin: API }));
+    network.listen();
+    try {
+      const body = new ReadableStream({ pull: (controller) => controller.error(new Error("unreadable")) });
+      const sent = fetch(`${API}/webhooks`, { method: "POST", body, duplex: "half" } as RequestInit);
+      await expect(sent).rejects.toThrow("Failed to fetch");
+      expect(complain).not.toHaveBeenCalled();
+    } finally {
+      network.close();
+      complain.mockRestore();
+    }
+  });
+
   it("passes the page's own requests through on a shared origin, and accepts a base path [interfaces 13]", () => {
     vi.stubGlobal("location", { origin: API });
     const matchesUrl = (origin: string, url: string) =>

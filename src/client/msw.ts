@@ -51,8 +51,8 @@ function matchBelow(url: string): RegExp {
 
 /**
  * Sends the body as bytes, since browsers stream it over HTTP/2 only, and no headers of a connection, which `fetch`
- * refuses. A connection that breaks, an unreachable server and a request that its caller aborts are network errors, as
- * they are in production.
+ * refuses. A connection that breaks, an unreachable server, a request that its caller aborts, and a body that cannot be
+ * read are network errors, as they are in production.
  */
 async function forwardRequest(
   request: Request,
@@ -60,11 +60,13 @@ async function forwardRequest(
 ): Promise<Response> {
   const { method, redirect, signal } = request;
   const headers = [...request.headers].filter(([name]) => !CONNECTION_HEADER.test(name));
-  const body = method === "GET" || method === "HEAD" ? undefined : await request.clone().arrayBuffer();
   const url = to.replace(/\/$/, "") + request.url.slice(base.length);
-  return send(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) }).catch(() =>
-    Response.error(),
-  );
+  try {
+    const body = method === "GET" || method === "HEAD" ? undefined : await request.clone().arrayBuffer();
+    return await send(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) });
+  } catch {
+    return Response.error();
+  }
 }
 
 function checkArguments(sandbox: unknown, options: unknown): { from: URL; to: URL } {
