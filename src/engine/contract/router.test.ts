@@ -7,6 +7,7 @@ const router = new Router([
   { method: "GET", path: "/v1/files/{file_id}" },
   { method: "GET", path: "/v1/files/upload" },
   { method: "PUT", path: "/v1/files/{file_id}/parts/{part}" },
+  { method: "POST", path: "/v1/files/{file_id}:cancel" },
 ] as const);
 
 describe("the router", () => {
@@ -17,6 +18,7 @@ describe("the router", () => {
     ["PUT", "/v1/files/upload/parts/2", "/v1/files/{file_id}/parts/{part}", { file_id: "upload", part: "2" }],
     ["GET", "/v1/files/a%2Fb", "/v1/files/{file_id}", { file_id: "a/b" }],
     ["GET", "/v1/%66iles", "/v1/files", {}],
+    ["POST", "/v1/files/a%0Ab:cancel", "/v1/files/{file_id}:cancel", { file_id: "a\nb" }],
     ["GET", `/v1/files/${"x".repeat(9000)}`, "/v1/files/{file_id}", { file_id: "x".repeat(9000) }],
   ])("finds %s %s by %s", (method, path, declared, params) => {
     expect(router.find(method, path)).toMatchObject({ operation: { path: declared }, params });

@@ -88,7 +88,7 @@ export function toPartPattern(part: string): RegExp {
     .filter((_text, index) => index % 2 === 0)
     .map((fixed) => escapeRegExp(decodeLeniently(fixed)))
     .join("(.+?)");
-  return new RegExp(`^${text}$`);
+  return new RegExp(`^${text}$`, "s");
 }
 
 /** The decoded segments, without a fragment. An encoded slash is part of its segment. */
