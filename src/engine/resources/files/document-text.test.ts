@@ -117,6 +117,7 @@ it("text is decoded as UTF-8, or by its byte order mark or charset [G34]", () =>
   const quoted = Buffer.from([0x93, 0x35, 0x20, 0x80, 0x94]);
   for (const charset of ["windows-1252", "CP1252", "iso-8859-1"])
     expect(decode(quoted, { mime_type: `text/plain; charset=${charset}` })).toBe("“5 €”");
+  expect(decode(Buffer.from("\ufeffGrüezi"), { mime_type: "text/csv; charset=windows-1252" })).toBe("Grüezi");
   expect(decode(latin, { mime_type: "text/plain; charset=none-such" })).toBeUndefined();
 });
 

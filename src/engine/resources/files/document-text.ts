@@ -200,6 +200,7 @@ function detectEncoding(bytes: Uint8Array, mime_type: string): string {
 }
 
 function readByteOrderMark(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   return undefined;
