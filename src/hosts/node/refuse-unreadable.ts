@@ -158,6 +158,8 @@ function createRefusal(status: number, reason: string) {
     "x-request-id": trace_id,
     "service-processing-ms": 0,
     "X-Sandbox-Decision": "validation",
+    // No method: the target of a CONNECT is another server.
+    ...(status === 405 && { Allow: "" }),
     Connection: "close",
   };
   return { headers, body };

@@ -94,6 +94,7 @@ describe("understudy listen [interfaces 2]", () => {
       const { answers } = await converse(Number(new URL(listener.url).port), [text]);
       expect(answers.map((answer) => answer.status)).toEqual([status]);
       expect(answers[0]!.body).toMatch(reason);
+      if (status === 405) expect(answers[0]!.headers).toHaveProperty("allow");
       expect((await send("{}")).status).toBe(200);
       expect(heard).toHaveLength(1);
     },
