@@ -221,6 +221,10 @@ describe("a scenario with stages", () => {
     await advance("1m");
     await control("POST", "/snapshots/calm/restore");
     expect(await listStates()).toEqual(["ended", "current", "waiting"]);
+    const [calm, outage] = await findStages();
+    expect([calm.began_at, calm.ended_at, outage.began_at]).toEqual(
+      Array.from({ length: 3 }, () => "2026-03-15T11:59:00.000Z"),
+    );
     // One minute of the outage remains.
     await advance("59s");
     expect((await call()).status).toBe(503);

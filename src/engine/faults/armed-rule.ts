@@ -156,6 +156,8 @@ export interface LeaseHolder {
   readonly lease: { subject: string; ttl_ms: number | undefined };
   /** `due`: milliseconds since 1970 on the sandbox's clock. */
   readonly progress: { due: number | undefined };
+  /** Moves its other instants, for a world of another time. */
+  moveBy?(shift_ms: number): void;
 }
 
 /**
@@ -190,8 +192,11 @@ export class Leases {
 
   /** Replaces the world's lease timers by those of these holders, after moving the ends of their leases. */
   replaceTimers(holders: readonly LeaseHolder[], shift_ms = 0): void {
-    for (const { progress } of holders)
+    for (const holder of holders) {
+      const { progress } = holder;
       if (progress.due !== undefined) progress.due = Math.min(LAST_INSTANT, progress.due + shift_ms);
+      holder.moveBy?.(shift_ms);
+    }
     // A scenario that was edited while no server ran may have lost its leases.
     const leased = holders.filter(({ lease, progress }) => lease.ttl_ms && progress.due);
     const world = this.world().read();

@@ -114,6 +114,12 @@ export class StageProgress implements LeaseHolder {
     return { title, subject: this.qualify(this.current ?? stages.at(-1)) };
   }
 
+  moveBy(shift_ms: number): void {
+    const { progress } = this;
+    for (const begun of progress.begun) begun.at += shift_ms;
+    if (progress.ended !== undefined) progress.ended += shift_ms;
+  }
+
   qualify(stage: Stage | undefined): string {
     return `${this.scenario}/${stage?.name}`;
   }
