@@ -169,6 +169,10 @@ describe("a request to a path that is not served", () => {
       body: JSON.stringify({ match: { path: "/x", body: { note: "the question" } }, count: 1 }),
     });
     expect(await verified.json()).toMatchObject({ ok: true, found: 1 });
+    const archive = (await (await fetch(`${S}/journal.har`)).json()) as { log: { entries: unknown[] } };
+    expect(archive.log.entries.at(-1)).toMatchObject({
+      request: { bodySize: 23, postData: { text: '{"note":"the question"}' } },
+    });
   });
 
   it("is passed on if its headers are larger than Node's own limit [interfaces 18]", async () => {

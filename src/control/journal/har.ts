@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { countUtf8Bytes } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import { decodeBody, HAR_ENTRY, toHarEntry } from "../../tools/har/har-entry.ts";
+import { type ArchivedBody, decodeBody, HAR_ENTRY, toHarEntry } from "../../tools/har/har-entry.ts";
 import { OptionalText } from "../operation.ts";
 
 const JournalHarEntry = ClosedObject({
@@ -50,10 +50,7 @@ function toJournalHarEntry(entry: JournalEntry, base_url: string): Static<typeof
   const { id, at, method, path, query, status, duration_ms, operation, decision } = entry;
   const { request_body, response_body, streamed } = entry;
   const origin = entry.delivery?.origin ?? base_url;
-  const storedBytes =
-    typeof response_body === "string" ? countUtf8Bytes(response_body) : (response_body?.length ?? 0);
-  const decoded = decodeBody(entry.response_headers, response_body);
-  const sentBytes = typeof streamed === "object" ? streamed.bytes : storedBytes;
+  const streamedBytes = typeof streamed === "object" ? streamed.bytes : undefined;
   return {
     ...toHarEntry({
       startedAt: at,
@@ -65,17 +62,26 @@ function toJournalHarEntry(entry: JournalEntry, base_url: string): Static<typeof
       query,
       status,
       requestHeaders: entry.request_headers,
-      requestBody: { bytes: request_body, size: entry.request_bytes },
+      requestBody: toArchivedBody(entry.request_headers, request_body, entry.request_bytes),
       responseHeaders: entry.response_headers,
-      responseBody: {
-        bytes: decoded,
-        // The decoded size of a body that is stored in part is unknown; one byte more marks it as incomplete.
-        size: decoded === response_body ? sentBytes : decoded!.length + (storedBytes < sentBytes ? 1 : 0),
-      },
+      responseBody: toArchivedBody(entry.response_headers, response_body, streamedBytes),
     }),
     _id: id,
     _operation: operation,
     _decision: decision,
     ...(entry.delivery && { _delivery: entry.delivery.delivery_id }),
   };
+}
+
+/** @param sentBytes the size of the body as it was sent, if only a part may be stored */
+function toArchivedBody(
+  headers: readonly string[],
+  body: ArchivedBody["bytes"],
+  sentBytes: number | undefined,
+): ArchivedBody {
+  const bytes = decodeBody(headers, body);
+  const storedBytes = typeof body === "string" ? countUtf8Bytes(body) : (body?.length ?? 0);
+  if (bytes === body) return { bytes, size: sentBytes ?? storedBytes };
+  // The decoded size of a body that is stored in part is unknown; one byte more marks it as incomplete.
+  return { bytes, size: bytes!.length + (storedBytes < (sentBytes ?? 0) ? 1 : 0) };
 }
