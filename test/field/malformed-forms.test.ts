@@ -123,6 +123,7 @@ describe("a file's name in a form", () => {
       Buffer.from("a\ufffd.txt").toString("latin1"),
       "a\ufffd.txt",
     ],
+    ["the form of browsers, which encode quotes and line ends", "a%22b%0d%0A%0.txt", 'a"b\r\n%0.txt'],
   ])("keeps its characters if it was sent in %s", async (_encoding, bytes, name) => {
     expect(await upload(makeNamedPart(bytes))).toEqual([201, name]);
   });

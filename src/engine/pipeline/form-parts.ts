@@ -25,8 +25,9 @@ export function toFormType(contentType: string): string {
   return boundary === undefined ? contentType : `multipart/form-data; boundary="${boundary}"`;
 }
 
-/** The name of a file without the folders of its path. */
-export const toBaseName = (path: string) => path.replace(/^.*[\\/]/, "");
+/** The name of a file without the folders of its path, and with the quotes and line ends that browsers encode. */
+export const toFileName = (sent: string) =>
+  sent.replace(/^.*[\\/]/, "").replace(/%(22|0A|0D)/gi, (code) => decodeURIComponent(code));
 
 /** The error for a form that cannot be read: `reason`, unless its type or its beginning is wrong. */
 export function createFormError(contentType: string, start: string, reason: string): ApiError {

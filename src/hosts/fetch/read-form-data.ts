@@ -9,7 +9,7 @@ import {
   createTooManyPartsError,
   FormParts,
   MAX_PARTS,
-  toBaseName,
+  toFileName,
   toFormType,
 } from "../../engine/pipeline/form-parts.ts";
 import { digest } from "../../engine/platform.ts";
@@ -30,7 +30,7 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
     else if (file === undefined) sentTexts[name] = "";
     else if (value.size > 0 || value.name !== "") {
       const mime_type = toPartType(value.type);
-      const filename = toBaseName(value.name);
+      const filename = toFileName(value.name);
       const key = parts.createFileKey(name, { filename, type: mime_type });
       const limit_bytes = file.limit(settings);
       if (value.size > limit_bytes) throw createPartTooLargeError(name, limit_bytes);

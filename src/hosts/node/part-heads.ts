@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { repairWestern } from "../../engine/contract/text.ts";
-import { findBoundary, toBaseName } from "../../engine/pipeline/form-parts.ts";
+import { findBoundary, toFileName } from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
 
 /** The type that a part's headers name. busboy assumes text/plain for a part without one. */
@@ -8,11 +8,11 @@ export function findContentType(head: string): string | undefined {
   return /^content-type:[ \t]*(\S.*?)[ \t]*$/im.exec(head)?.[1];
 }
 
-/** Reads a file name that is not UTF-8 as Windows-1252; busboy has replaced its letters. */
-export function restoreLetters(filename: string | undefined, head: string): string | undefined {
+/** The name of a file in a form. If it is not UTF-8, it is read as Windows-1252; busboy has replaced its letters. */
+export function readFileName(filename: string | undefined, head: string): string | undefined {
   const sent = filename?.includes("\ufffd") ? /filename="([^"]*)"/i.exec(head)?.[1] : undefined;
-  if (sent === undefined || isUtf8(Buffer.from(sent, "latin1"))) return filename;
-  return toBaseName(repairWestern(sent));
+  if (sent === undefined || isUtf8(Buffer.from(sent, "latin1"))) return filename && toFileName(filename);
+  return toFileName(repairWestern(sent));
 }
 
 const MAX_HEAD_BYTES = 16 * 1024;

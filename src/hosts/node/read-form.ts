@@ -21,7 +21,7 @@ import {
   toFormType,
 } from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
-import { cutAfterHeads, findContentType, restoreLetters } from "./part-heads.ts";
+import { cutAfterHeads, findContentType, readFileName } from "./part-heads.ts";
 import { throwWithFolder } from "./storage/folders.ts";
 import { digestFiles } from "./storage/segment.ts";
 
@@ -115,8 +115,8 @@ class FormReader {
           // The bytes of a file that is not stored must be read too, so that the form continues.
           stream.on("error", () => {});
           stream.resume();
-          const restoredName = restoreLetters(filename, this.head);
-          const adding = this.addFile(this.startPart(sentName), stream, restoredName);
+          const readName = readFileName(filename, this.head);
+          const adding = this.addFile(this.startPart(sentName), stream, readName);
           this.pendingParts.push(adding);
           adding?.catch(reject);
         }),
