@@ -39,9 +39,10 @@ export function getOwn<T>(object: Readonly<Record<string, T>>, name: string): T 
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Copies a JSON value, since a user's handler may change values that it has received or returned. */
+/** Copies a JSON value, or dates as texts, since a user's handler may change values that it has received or returned. */
 export function copyJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map(copyJson);
   const entries = Object.entries(value).filter(([, field]) => field !== undefined);
   return Object.fromEntries(entries.map(([name, field]) => [name, copyJson(field)]));

@@ -171,6 +171,19 @@ it("a path parameter that is not an integer is refused with the text that was se
   ]);
 });
 
+it("a handler may store a time as a JavaScript Date [interfaces 18]", async () => {
+  const due = new Date("2026-05-01T12:00:00.000Z");
+  type Store = Record<"insert" | "update", (...given: unknown[]) => { id: string; due: string }>;
+  const handle = ({ world }: { world: { boxes: Store } }) => {
+    const { id: box_id, due: inserted } = world.boxes.insert({ label: "d", weight: 1, due });
+    return { inserted, updated: world.boxes.update(box_id, { due: new Date(0) }).due };
+  };
+  expect(await ask({ handle })).toEqual({
+    status: 200,
+    body: { inserted: due.toISOString(), updated: "1970-01-01T00:00:00.000Z" },
+  });
+});
+
 type Boxes = Iterable<{ label: string }> &
   Record<"where" | "orderBy" | "page", (...given: unknown[]) => Boxes>;
 const label = ({ label: text }: { label: string }) => text;
