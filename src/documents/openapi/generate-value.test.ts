@@ -20,6 +20,29 @@ it.each([
   }
 });
 
+it.each([
+  [
+    "is a list with more items than it describes one by one",
+    { type: "array", prefixItems: [{ type: "string" }], items: { type: "integer" }, minItems: 3 },
+  ],
+  [
+    "is a list with fewer items than it describes",
+    { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], maxItems: 1 },
+  ],
+  [
+    "has one of its properties",
+    {
+      type: "object",
+      properties: { card: { type: "string" }, cash: { type: "integer" } },
+      ...{ minProperties: 1, maxProperties: 1 },
+    },
+  ],
+])("a generated value fits a schema that %s [interfaces 18]", (_, schema) => {
+  const schemas = new Schemas(new References({}), "3.1.0");
+  const value = generateValue(schemas, schema, 1);
+  expect(schemas.compileValidator(schema, "answer")(value), JSON.stringify(value)).toBe(true);
+});
+
 it("a value invented for a field is not null if its enum lacks null [interfaces 18]", () => {
   const schemas = new Schemas(new References({}), "3.1.0");
   const invention = { schemas, now: "2026-03-15T12:00:00.000Z", seed: 1 };

@@ -84,6 +84,9 @@ class SchemaShaper {
       const required = new Set([...schemas.listRequired(node), ...(branch?.required ?? [])]);
       for (const name of required)
         if (!properties.has(name)) properties.set(name, findSchemaOfKey(name, keywords));
+      const { maxProperties = Number.POSITIVE_INFINITY } = keywords as { maxProperties?: number };
+      const optional = [...properties.keys()].filter((name) => !required.has(name));
+      for (const name of optional.slice(Math.max(0, maxProperties - required.size))) properties.delete(name);
       return this.shapeObject({ properties, required, fixed: branch?.fixed ?? new Map() }, inside);
     }
     if (branch !== undefined)
@@ -163,7 +166,9 @@ class SchemaShaper {
     const least = typeof minItems === "number" ? minItems : 0;
     const most = typeof maxItems === "number" ? maxItems : Number.POSITIVE_INFINITY;
     if (Array.isArray(prefixItems)) {
-      const shapes = prefixItems.map((one) => this.shape(one, { depth: depth + 1, ancestors }));
+      const length = Math.min(most, Math.max(least, prefixItems.length));
+      const nodes = Array.from({ length }, (_, at) => (at < prefixItems.length ? prefixItems[at] : items));
+      const shapes = nodes.map((one) => this.shape(one, { depth: depth + 1, ancestors }));
       return { type: "array", prefixItems: shapes, minItems: shapes.length, maxItems: shapes.length };
     }
     if (most === 0) return { const: [] };
