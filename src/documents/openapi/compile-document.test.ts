@@ -346,6 +346,19 @@ describe("two paths without bindings, one with an id", () => {
     expect(operations.every(({ reads }) => reads)).toBe(true);
   });
 
+  it("say that they answer with examples if no collection can have the name of their path [interfaces 18]", () => {
+    for (const [path, name] of [
+      ["/v1/2fa", "2fa"],
+      ["/用户", "_"],
+    ] as const) {
+      const { warnings, operations } = compile(NOTES.replaceAll("/v1/notes", path));
+      expect(warnings.map(({ message }) => message)).toEqual([
+        `no collection can have the name "${name}", so these operations answer with examples: listNotes, createNote, getNote; bind them to a collection with another name`,
+      ]);
+      expect(operations.every(({ reads }) => reads)).toBe(true);
+    }
+  });
+
   it("say that they answer with examples if a collection of the reference lacks the outer id [interfaces 18]", () => {
     const text = NOTES.replaceAll("/v1/notes", "/v9/accounts/{account}/threads").replaceAll(
       "{ in: path, name: note_id",

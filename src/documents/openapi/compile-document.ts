@@ -169,16 +169,14 @@ class DocumentCompiler {
       const { collection: name, schema, idField, where, bindings } = pair;
       const unbound = [...bindings].filter(([id]) => !bindingsByOperation.has(byId.get(id)!));
       if (unbound.length === 0) continue;
-      const owner = this.findOtherSchema(pair, specs.get(name)?.schema);
-      if (owner !== undefined) {
+      const conflict = this.explainConflict(pair, specs.get(name)?.schema);
+      if (conflict !== undefined) {
         const path = byId.get(unbound[0]![0])!.place;
-        const message = `${owner} has a collection ${name} with another schema, so these operations answer with examples: ${unbound.map(([id]) => id).join(", ")}; bind them to a collection with another name`;
+        const message = `${conflict}, so these operations answer with examples: ${unbound.map(([id]) => id).join(", ")}; bind them to a collection with another name`;
         this.warnings.push(locateProblem(document, { path, message }));
         continue;
       }
       if (this.targets.find(name) === undefined && !this.bindings.collections.has(name)) {
-        // No name of a collection begins with a digit.
-        if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
         const outerIdFields = new Set([...(specs.get(name)?.outerIdFields ?? []), ...Object.keys(where)]);
         for (const field of schemas.listPossibleFields(schema).keys()) outerIdFields.delete(field);
         specs.set(name, { name, schema, idField, belongs_to: {}, outerIdFields });
@@ -242,29 +240,31 @@ class DocumentCompiler {
   }
 
   /**
-   * The source that has a collection of this name with another schema, if there is one.
+   * Why a pair can have no collection: the name is taken, or no collection can have it.
    * @param inferred the schema of the collection that paths before have given the name
    */
-  private findOtherSchema(
+  private explainConflict(
     { collection: name, schema, idField, where }: InferredPair,
     inferred: unknown,
   ): string | undefined {
     const { schemas, references } = this.reading;
     const existing = this.targets.find(name);
     const outerIdFields = Object.keys(where);
+    const describe = (source: string) => `${source} has a collection ${name} with another schema`;
     if (existing !== undefined) {
       const agrees =
         idField === existing.collection.idField &&
         outerIdFields.every((field) => existing.fieldNames.has(field)) &&
         this.doFieldsAgree(existing, schema);
-      return agrees ? undefined : "the built-in API or another document";
+      return agrees ? undefined : describe("the built-in API or another document");
     }
     const declared = this.bindings.collections.get(name)?.value.schema;
     const other = declared === undefined ? inferred : references.find(declared)?.node;
-    if (other === undefined) return undefined;
+    const isName = /^[a-z][a-z0-9_]*$/.test(name);
+    if (other === undefined) return isName ? undefined : `no collection can have the name "${name}"`;
     const hasOuterFields =
       declared === undefined || outerIdFields.every((field) => schemas.listPossibleFields(other).has(field));
-    return hasOuterFields && isSameSchema(other, schema, schemas) ? undefined : "the document";
+    return hasOuterFields && isSameSchema(other, schema, schemas) ? undefined : describe("the document");
   }
 
   /** Whether the stored and the described types overlap, for each field that both have, and the ids have one form. */
