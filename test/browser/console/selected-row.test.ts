@@ -51,4 +51,16 @@ describe("the row selected by an address", { timeout: 4 * PATIENCE_MS }, () => {
       }
     }
   });
+
+  it("stays where it was clicked when a department above it is collapsed [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/world?show=departments", { height: 640 });
+    const list = page.getByRole("treegrid").first();
+    await list.getByRole("row", { name: "Acme" }).press("ArrowLeft");
+    await see(list.getByRole("row", { name: "Operations" })).toHaveCount(0);
+    const row = list.getByRole("row", { name: "Zone 15" });
+    const { y } = (await row.boundingBox())!;
+    await row.click();
+    await see(row).toHaveAttribute("aria-selected", "true");
+    expect(await row.boundingBox()).toMatchObject({ y });
+  });
 });

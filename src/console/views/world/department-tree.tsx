@@ -31,8 +31,12 @@ export function DepartmentTree(props: DepartmentTreeProps) {
   const hooks = useDragToMove(departments, onMove);
   const expanded = useMemo(() => departments.map(({ id }) => id), [departments]);
   const scroller = useRef<HTMLDivElement>(null);
-  useScrollToSelected(scroller, tree, selected);
+  const scrolledTo = useScrollToSelected(scroller, tree, selected);
   if (tree.length === 0) return empty;
+  const select = (id: string | undefined) => {
+    scrolledTo.current = id;
+    onSelect(id);
+  };
   return (
     <Virtualizer layout={ListLayout} layoutOptions={{ rowHeight: ROW_HEIGHT }}>
       <Tree
@@ -45,7 +49,7 @@ export function DepartmentTree(props: DepartmentTreeProps) {
         defaultExpandedKeys={expanded}
         selectionMode="single"
         selectedKeys={selected === undefined ? [] : [selected]}
-        onSelectionChange={(keys) => onSelect(keys === "all" ? undefined : [...keys].map(String)[0])}
+        onSelectionChange={(keys) => select(keys === "all" ? undefined : [...keys].map(String)[0])}
         dragAndDropHooks={hooks}
       >
         {renderBranch}
@@ -54,12 +58,15 @@ export function DepartmentTree(props: DepartmentTreeProps) {
   );
 }
 
-/** Scrolls to the selected department once; react-aria scrolls to focused items only. */
+/**
+ * Scrolls once to a department that the address selects; react-aria scrolls to focused items only. Its place is that with
+ * all departments expanded. Returns the one that needs no scrolling.
+ */
 function useScrollToSelected(
   scroller: RefObject<HTMLDivElement | null>,
   tree: readonly Branch[],
   selected: string | undefined,
-): void {
+): RefObject<string | undefined> {
   const scrolledTo = useRef<string>(undefined);
   useEffect(() => {
     const element = scroller.current;
@@ -79,6 +86,7 @@ function useScrollToSelected(
     watch.observe(element.firstElementChild ?? element);
     return () => watch.disconnect();
   }, [scroller, tree, selected]);
+  return scrolledTo;
 }
 
 function listInOrder(tree: readonly Branch[]): Department[] {
