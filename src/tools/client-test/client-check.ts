@@ -60,7 +60,7 @@ export interface ReadContext {
   run: ClientRun;
   /** The run without failures; in a scenario, the requests of the run that no rule answered. */
   baseline: ClientRun;
-  /** Requests that no rule answered; the others are compared with them. */
+  /** Requests that no rule answered: those of `baseline`; in a scenario, those of all its stages. */
   cleanRequests: readonly JournalEntry[];
   /** Whether other failures than the check's can have happened, as in a scenario. */
   isMixed: boolean;
@@ -91,8 +91,8 @@ export const passed = createFinding("passed");
 export const failed = createFinding("failed");
 export const notObservable = createFinding("not-observable");
 
-/** Whether both ask for the same: a retry, or a repetition. */
-export function isSame(a: JournalEntry, b: JournalEntry): boolean {
+/** Whether the same caller asks for the same: a retry, or a repetition. */
+export function isSameCall(a: JournalEntry, b: JournalEntry): boolean {
   return (
     a.method === b.method &&
     a.path === b.path &&

@@ -1,6 +1,12 @@
 import type { JournalEntry } from "../../../types/control-api.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
-import { type ClientFinding, type ClientRun, isSame, notObservable, type RunEnd } from "./client-check.ts";
+import {
+  type ClientFinding,
+  type ClientRun,
+  isSameCall,
+  notObservable,
+  type RunEnd,
+} from "./client-check.ts";
 
 interface RunStage {
   end: RunEnd;
@@ -55,6 +61,6 @@ function hasOwnAnswer(entry: JournalEntry, requests: readonly JournalEntry[]): b
   const { fault, sequence } = entry;
   if (fault === undefined) return true;
   return (
-    fault.replaced === "nothing" && !requests.some((one) => one.sequence > sequence && isSame(one, entry))
+    fault.replaced === "nothing" && !requests.some((one) => one.sequence > sequence && isSameCall(one, entry))
   );
 }

@@ -10,7 +10,7 @@ import {
   isBrokenBy,
   isEndCausedBy,
   isRead,
-  isSame,
+  isSameCall,
   listAfter,
   makeRule,
   notObservable,
@@ -80,7 +80,7 @@ const brokenBodies = BROKEN_ANSWERS.map(
           ? notObservable(NEVER_ENDS)
           : failed(`it did not end after ${description}`, [hit]);
       }
-      const retry = listAfter(run, hit).find((one) => isSame(one, hit));
+      const retry = listAfter(run, hit).find((one) => isSameCall(one, hit));
       if (retry !== undefined) return passed("it tried again", [hit, retry]);
       if (how === "failed") return passed("it ended with an error", [hit]);
       return notObservable("it ended well; whether the user saw an error cannot be seen here");
@@ -133,15 +133,16 @@ function createNewerAnswersCheck({
   const rules = (baseline: ClientRun) => {
     if (baseline.end.how !== "ok") return "the client does not end by itself";
     const reads = baseline.requests.filter(isRead);
+    // A rule for one query must not hit another, so it requires that the other parameters are absent.
     const absent = reads.flatMap(({ request }) =>
       listParameters(request.query).map(([name]) => [name, null]),
     );
-    const unique = reads.filter((entry, at) => reads.findIndex((one) => isSame(one, entry)) === at);
+    const unique = reads.filter((entry, at) => reads.findIndex((one) => isSameCall(one, entry)) === at);
     const newer = unique.flatMap((entry) => {
       const query = Object.fromEntries([...absent, ...listParameters(entry.request.query)]);
       const match = { query, ...(entry.api_key !== null && { api_key: entry.api_key }) };
       // Each repetition has its own answer, since the client may have changed the data in between; the last one stays.
-      const answers = reads.filter((one) => isSame(one, entry)).map((one) => toNewerAnswer(one, change));
+      const answers = reads.filter((one) => isSameCall(one, entry)).map((one) => toNewerAnswer(one, change));
       const last = answers.pop();
       const sequence = answers.slice(0, MAX_SEQUENCE).map((answer) => answer ?? ("pass" as const));
       return [

@@ -7,7 +7,7 @@ import {
   findHit,
   findTarget,
   hitRequest,
-  isSame,
+  isSameCall,
   listAfter,
   makeRule,
   notObservable,
@@ -41,7 +41,7 @@ const noBlindRepeat: ClientCheck = {
     const hit = findHit(run, isLost);
     if (hit === undefined) return notObservable("the POST whose answer was to get lost was not sent");
     const later = listAfter(run, hit);
-    const repeats = later.filter((one) => isSame(one, hit));
+    const repeats = later.filter((one) => isSameCall(one, hit));
     const repeat = repeats.find(({ history }) => history !== null) ?? repeats[0];
     if (repeat === undefined) return passed(`it did not send ${describeRequest(hit)} again`, [hit]);
     const key = getHeader(hit, "idempotency-key");

@@ -5,7 +5,7 @@ import {
   failed,
   findHeader,
   isRead,
-  isSame,
+  isSameCall,
   notObservable,
   passed,
 } from "../client-check.ts";
@@ -18,7 +18,7 @@ const usesEtags: ClientCheck = {
   read({ baseline }) {
     const { requests } = baseline;
     const repeats = requests.filter((entry) => {
-      const before = requests.find((one) => one.sequence < entry.sequence && isSame(one, entry));
+      const before = requests.find((one) => one.sequence < entry.sequence && isSameCall(one, entry));
       return isRead(entry) && findHeader(before?.response.headers ?? [], "etag") !== undefined;
     });
     const [first] = repeats;

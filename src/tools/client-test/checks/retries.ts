@@ -13,7 +13,7 @@ import {
   hitRequest,
   isEndCausedBy,
   isRead,
-  isSame,
+  isSameCall,
   isTokenRequest,
   listAfter,
   measurePause,
@@ -53,7 +53,7 @@ const honoursRetryAfter: ClientCheck = {
     const [first] = hits;
     if (first === undefined) return notObservable("no request got an answer with Retry-After");
     const retries = hits.flatMap((hit) => {
-      const next = listAfter(run, hit).find((one) => isSame(one, hit));
+      const next = listAfter(run, hit).find((one) => isSameCall(one, hit));
       return next === undefined
         ? []
         : [{ hit, next, retryAfterMs: readRetryAfter(hit)!, pause: measurePause(hit, next) }];
@@ -162,7 +162,7 @@ function formatPauses(pauses: readonly number[]): string {
 function listAttempts(run: ClientRun, hasFailed: (entry: JournalEntry) => boolean): JournalEntry[] {
   const hit = findHit(run, hasFailed);
   if (hit === undefined) return [];
-  const later = listAfter(run, hit).filter((one) => isSame(one, hit));
+  const later = listAfter(run, hit).filter((one) => isSameCall(one, hit));
   const success = later.findIndex((one) => !(run.isHit(one) && hasFailed(one)));
   return [hit, ...(success < 0 ? later : later.slice(0, success + 1))];
 }
@@ -223,7 +223,7 @@ function readRefusals({ run, baseline }: ReadContext, status: number, allowedRet
   const attempts = listAttempts(run, (entry) => entry.status === status);
   const [first] = attempts;
   if (first === undefined) return notObservable("the client did not send the request in this run");
-  const usual = baseline.requests.filter((one) => isSame(one, first)).length;
+  const usual = baseline.requests.filter((one) => isSameCall(one, first)).length;
   const baselineNote = usual === 0 ? "" : `, ${usual} without the refusal`;
   const finding = `it sent ${describeRequest(first)} ${pluralize(attempts.length, "time")}${baselineNote}`;
   return attempts.length > Math.max(1, usual) * (1 + allowedRetries)
