@@ -76,15 +76,15 @@ export function createOwnResource(
     events,
     factories,
     state,
-    fixture: toFixtureReader([...created.values()], factories),
+    fixture: toFixtureReader([...created.values()], factories, state),
   };
   return resource;
 }
 
 function toCollection(declaration: DeclaredCollection): AnyCollection {
-  const { kind: _kind, name, prefix, record: declaredSchema, emits = {}, ...others } = declaration;
+  const { kind: _kind, name, prefix, record: declaredSchema, emits = {}, ...unknownKeys } = declaration;
   const createError = (message: string) => new OwnOperationError(message, { subject: name });
-  checkKeys(others, ["name", "prefix", "fields", "emits"], { noun: "the collection", name });
+  checkKeys(unknownKeys, ["name", "prefix", "fields", "emits"], { noun: "the collection", name });
   if (!isJsonObject(emits))
     throw createError(`the collection ${name} emits ${JSON.stringify(emits)}, which is not a map of events`);
   checkKeys(emits, ["insert", "update", "remove"], { noun: "the `emits` of", name });
@@ -101,6 +101,7 @@ function toCollection(declaration: DeclaredCollection): AnyCollection {
   const references = Object.entries(schema.properties).filter(([, field]) => "x-refers-to" in field);
   return collection({
     name,
+    // `prefix` may be the default, which a declared id can contradict.
     prefix: getPrefix(schema.properties["id"] ?? {}) ?? prefix,
     schema,
     // Groups records by the record that a field names; within a group by id, as in the collection itself.
@@ -154,8 +155,8 @@ function toEvent(
   declaration: DeclaredEvent,
   { collectionsByName, factories, getApi }: EventContext,
 ): AnyEvent {
-  const { kind: _kind, name, about, data, summary, organization, ...others } = declaration;
-  checkKeys(others, ["name", "about", "data", "summary", "organization"], { noun: "the event", name });
+  const { kind: _kind, name, about, data, summary, organization, ...unknownKeys } = declaration;
+  checkKeys(unknownKeys, ["name", "about", "data", "summary", "organization"], { noun: "the event", name });
   const createError = (problem: string, subject = name) =>
     new OwnOperationError(`the event ${name} ${problem}`, { subject });
   if (!name || typeof about?.name !== "string" || !Array.isArray(data))
@@ -230,7 +231,6 @@ function createEmittingRules(
       if (update && !silent) emit(tx, update, after);
       return after;
     },
-    // The caller removes the record.
     beforeRemove(tx, record, { silent }) {
       if (remove && !silent) emit(tx, remove, record);
     },
@@ -241,7 +241,7 @@ function createEmittingRules(
 export function toFixtureReader(
   collections: readonly AnyCollection[],
   factories: NonNullable<Resource["factories"]>,
-  state: NonNullable<Resource["state"]> = {},
+  state: NonNullable<Resource["state"]>,
 ): NonNullable<Resource["fixture"]> {
   const toReader = (ownCollection: AnyCollection) => {
     const entryFormat = createEntryFormat(ownCollection.schema as TObject, {
