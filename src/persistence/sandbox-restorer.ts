@@ -34,6 +34,7 @@ export interface RestorerParts {
   log: Log;
 }
 
+/** `open` creates the sandbox, and deletes it, in its own way. */
 type UsedParts = Omit<RestorerParts, "sandboxes"> & {
   sandboxes: Pick<SandboxRegistry, "restoreSaved" | "delete">;
 };
@@ -160,7 +161,7 @@ export class SandboxRestorer {
       snapshots,
       history,
     });
-    // The sandbox has its own references now.
+    // The sandbox holds the bytes itself now; those of the snapshots were handed over.
     uploads.release(value.blobs);
     try {
       const unusable = faults === undefined ? [] : sandbox.faults.restoreState(faults);
@@ -192,7 +193,7 @@ function readOperationSources(about = "{}"): string[] {
   return (tryParseJson(about) as { operations?: string[] } | null | undefined)?.operations ?? [];
 }
 
-/** The server's fixture of the same name if it is unchanged, so that later edits apply; else the saved document. */
+/** The server's fixture of this name if it equals the saved document, so that its next edits apply; else that document. */
 function chooseFixture(fixtures: FixtureSource, { name, document }: SavedSandbox["fixture"]): LoadedFixture {
   try {
     const currentFixture = fixtures.load(name);

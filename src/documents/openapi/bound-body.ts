@@ -86,7 +86,7 @@ export class BoundBody {
       const isNothing = sent === null && types.size > 0 && !types.has("null");
       if (isNothing && isInferred && !isMergePatch(call)) continue;
       const typed = toTypes(this.toObject(sent, node), types);
-      // The body may describe a number of the record as any text; one that is not a number is left out.
+      // Where the body describes a number of the record as any text, other texts are left out; else the record refuses them.
       const value = this.toTime(typed === undefined && !this.fields.has(sentName) ? sent : typed, node);
       if (value !== undefined) fields[name] = value;
     }

@@ -148,14 +148,13 @@ function toChangeOutcome({ kind, delivered }: HistoryEntry): Outcome {
   return delivered ? "ok" : "failed";
 }
 
-/** After an advance the clock is later, so entries that have the time at which it began were before it. */
 function isAdvance({ entry }: Node): boolean {
   return entry?.kind === "control" && entry.title.startsWith("The clock was advanced");
 }
 
 /**
  * Entries by their start: the position of a slow call is that of its end. No entry passes a restore, which may set the
- * clock back.
+ * clock back. Of entries with one time, an advance is the last, since the clock is later after it.
  */
 export function orderByTime(nodes: readonly Node[]): readonly Node[] {
   let restoreCount = 0;
