@@ -78,7 +78,7 @@ export const PROBLEMS = {
   "not-saved": defineProblem(
     507,
     "The change could not be saved",
-    "With `--durable`: the disk is full or read-only (503: the folder is gone), and the change was undone. Otherwise: no room for an upload",
+    "With `--durable`: the disk is full or read-only (503: the folder is gone), and the change was undone. Also: no room for an upload",
   ),
   moved: defineProblem(
     503,
