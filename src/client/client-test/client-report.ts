@@ -41,7 +41,7 @@ export function listClientCases(report: ClientReport, name: string): JunitReport
       classname: check.id,
       message: check.why,
       detail: [check.why, check.advice, "", ...check.evidence.map(toLine)].join("\n"),
-      ...(check.severity === "warning" && { toleranceReason: "a warning" }),
+      ...(check.severity === "warning" && { failureToleratedBecause: "a warning" }),
     }),
   );
   const stopped = { message: report.stopped ?? "", detail: report.stopped ?? "" };

@@ -98,14 +98,14 @@ export function toJunitCase(
     detail: string;
     output?: string | undefined;
     /** Why a failure does not fail the run; ignored for other outcomes. */
-    toleranceReason?: string | undefined;
+    failureToleratedBecause?: string | undefined;
   },
 ): JunitCase {
-  const { name, classname, message, detail, output, toleranceReason } = about;
+  const { name, classname, message, detail, output, failureToleratedBecause } = about;
   const testCase: JunitCase = { name, classname, time_seconds: duration_ms / 1000 };
-  if (outcome === "failed" && toleranceReason === undefined) testCase.failure = { message, detail };
-  if (outcome === "failed" && toleranceReason !== undefined)
-    testCase.skipped = `${toleranceReason}: ${message}`;
+  if (outcome === "failed" && failureToleratedBecause === undefined) testCase.failure = { message, detail };
+  if (outcome === "failed" && failureToleratedBecause !== undefined)
+    testCase.skipped = `${failureToleratedBecause}: ${message}`;
   if (outcome === "error") testCase.error = { message, detail };
   if (outcome === "not-observable") testCase.skipped = message;
   if (output) testCase.system_out = output;

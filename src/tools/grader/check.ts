@@ -96,12 +96,8 @@ function makeCaseDelivery(session: Session, { shape, change }: Case): TestDelive
 }
 
 /** Makes the finding for a delivery that should have been accepted, and was not. */
-export async function explainNotAccepted(
-  session: Session,
-  attempt: Attempt,
-  label: string,
-): Promise<Finding> {
-  if (isDeferred(attempt)) return explainDeferred(session, attempt, label);
+export async function judgeNotAccepted(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+  if (isDeferred(attempt)) return judgeDeferred(session, attempt, label);
   return failed(`${label}: the receiver ${describeResult(attempt)}, where 2xx is expected`, attempt);
 }
 
@@ -110,7 +106,7 @@ export async function expectAccepted(session: Session, cases: readonly Case[]): 
   const prepared = prepareCases(session, cases);
   const attempts = await deliverAll(session, prepared);
   const index = attempts.findIndex((attempt) => !isAccepted(attempt));
-  if (index >= 0) return explainNotAccepted(session, attempts[index]!, prepared[index]!.label);
+  if (index >= 0) return judgeNotAccepted(session, attempts[index]!, prepared[index]!.label);
   const last = attempts.at(-1)!;
   return passed(`the receiver ${describeResult(last)}`, last);
 }
@@ -150,7 +146,7 @@ export async function expectRefused(
     if (isDeferred(attempt)) {
       const other = await deliverAnother(session);
       // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
-      if (!anyRefusal || !isAccepted(other)) return explainDeferredByOther(attempt, { label, other });
+      if (!anyRefusal || !isAccepted(other)) return judgeDeferredByOther(attempt, { label, other });
       // A mere count includes the other's side effect.
       if (before?.ids === null) expected.set(other.delivery!.id, 1);
       continue;
@@ -190,7 +186,7 @@ export async function deliverInTurn(session: Session, deliveries: TestDelivery[]
     const attempt = await session.deliver(delivery);
     if (isAccepted(attempt)) continue;
     const again = deliveries.indexOf(delivery) < index ? " (a repetition)" : "";
-    return explainNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
+    return judgeNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
   }
   return null;
 }
@@ -231,11 +227,11 @@ function deliverAnother(session: Session): Promise<Attempt> {
  * Makes the finding for a lasting 429, or a 503. If the receiver defers every delivery, that proves nothing; if it
  * accepts another one meanwhile, it refuses this one.
  */
-export async function explainDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
-  return explainDeferredByOther(attempt, { label, other: await deliverAnother(session) });
+export async function judgeDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+  return judgeDeferredByOther(attempt, { label, other: await deliverAnother(session) });
 }
 
-function explainDeferredByOther(
+function judgeDeferredByOther(
   attempt: Attempt,
   { label, other }: { label: string; other: Attempt },
 ): Finding {

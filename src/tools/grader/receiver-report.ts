@@ -68,7 +68,7 @@ export function listReceiverCases({ url, checks, fail_on }: ReceiverReport): Jun
       message: check.detail,
       detail: [check.detail, `Why: ${check.why}`, `Fix: ${check.advice}`, check.curl ?? ""].join("\n").trim(),
       output: check.note ?? undefined,
-      toleranceReason: failsReceiver(check, fail_on) ? undefined : `failed, below ${fail_on}`,
+      failureToleratedBecause: failsReceiver(check, fail_on) ? undefined : `failed, below ${fail_on}`,
     }),
   );
   return { name: "receiver-test", suites: [{ name: url, cases }] };

@@ -193,7 +193,7 @@ export class Session {
   }
 
   /** Shortens the wait for later side effects, because the first did not come within `waitedMs`. */
-  shortenWaiting(waitedMs: number): void {
+  shortenWaitingAfter(waitedMs: number): void {
     this.waitedMs = waitedMs;
     this.options.probe?.shortenPatience();
   }

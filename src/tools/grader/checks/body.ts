@@ -38,7 +38,7 @@ const combineUnusual = combineCases((session) => {
   return [{ label: "unusual in every way", change: () => delivery, variant }];
 }, expectAccepted);
 
-export const defineCombinedAcceptCheck = (check: Parameters<typeof defineAcceptCheck>[0]): Check =>
+export const defineCombinableAcceptCheck = (check: Parameters<typeof defineAcceptCheck>[0]): Check =>
   combineUnusual(defineAcceptCheck(check));
 
 function addFields(payload: Payload): object {
@@ -81,7 +81,7 @@ export const bodyWhitespace = defineAcceptCheck({
   ],
 });
 
-export const bodyKeyOrder = defineCombinedAcceptCheck({
+export const bodyKeyOrder = defineCombinableAcceptCheck({
   ...RAW_BODY,
   id: "body-key-order",
   title: "Accepts any order of keys",
@@ -132,7 +132,7 @@ function escapeCharacters(payload: Payload): string {
     .replaceAll(/[\u0080-\uffff&<>@]/g, toEscape);
 }
 
-export const bodyUtf8 = defineCombinedAcceptCheck({
+export const bodyUtf8 = defineCombinableAcceptCheck({
   ...RAW_BODY,
   id: "body-utf8",
   title: "Accepts characters outside ASCII as plain UTF-8",
@@ -143,7 +143,7 @@ export const bodyUtf8 = defineCombinedAcceptCheck({
   ],
 });
 
-export const bodyUnicodeForms = defineCombinedAcceptCheck({
+export const bodyUnicodeForms = defineCombinableAcceptCheck({
   ...RAW_BODY,
   id: "body-unicode-forms",
   title: "Accepts characters in any Unicode form",
@@ -155,7 +155,7 @@ export const bodyUnicodeForms = defineCombinedAcceptCheck({
   })),
 });
 
-export const extraFields = defineCombinedAcceptCheck({
+export const extraFields = defineCombinableAcceptCheck({
   id: "extra-fields",
   title: "Accepts fields it doesn't know",
   severity: "major",
@@ -194,7 +194,7 @@ export const bodyLarge = defineAcceptCheck({
     }),
 });
 
-export const bodyChunked = defineCombinedAcceptCheck({
+export const bodyChunked = defineCombinableAcceptCheck({
   id: "body-chunked",
   title: "Accepts a chunked body, cut anywhere",
   severity: "major",

@@ -7,7 +7,7 @@ import {
   combineCases,
   defineRefuseCheck,
   expectRefused,
-  explainNotAccepted,
+  judgeNotAccepted,
 } from "../check.ts";
 import { SENT_EVENTS, type TestDelivery } from "../delivery.ts";
 import { isAccepted } from "../finding.ts";
@@ -212,7 +212,7 @@ export const bodyChanged: Check = {
   async run(session) {
     const original = session.makeDelivery();
     const first = await session.deliver(original);
-    if (!isAccepted(first)) return explainNotAccepted(session, first, "the unchanged original");
+    if (!isAccepted(first)) return judgeNotAccepted(session, first, "the unchanged original");
     return expectRefused(session, [
       {
         label: "one byte, after the original was accepted",

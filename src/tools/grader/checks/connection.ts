@@ -1,4 +1,4 @@
-import { type Check, explainDeferred } from "../check.ts";
+import { type Check, judgeDeferred } from "../check.ts";
 import { adviseOnAttempt, describeResult } from "../failure-kind.ts";
 import {
   type Finding,
@@ -43,7 +43,7 @@ export const connectionReuse: Check = {
       if (session.isSlow && sent === enough) break;
       const delivery = session.makeDelivery();
       const attempt = await session.deliverOnce(delivery, { reuse: true });
-      if (isDeferred(attempt)) return explainEarlyEnd(attempt, { sent, reused, isBroken: broken !== null });
+      if (isDeferred(attempt)) return judgeEarlyEnd(attempt, { sent, reused, isBroken: broken !== null });
       if (isAccepted(attempt)) {
         if (attempt.result.reused) reused += 1;
         continue;
@@ -73,7 +73,7 @@ export const connectionReuse: Check = {
  * The finding if the receiver defers a delivery: earlier answers decide, unless a connection broke for an unknown
  * reason.
  */
-function explainEarlyEnd(
+function judgeEarlyEnd(
   attempt: Attempt,
   progress: { sent: number; reused: number; isBroken: boolean },
 ): Finding {
@@ -122,7 +122,7 @@ async function explainIfPostDeferred(
   method: string,
 ): Promise<Finding | null> {
   if (!isDeferred(attempt)) return null;
-  const finding = await explainDeferred(session, attempt, method);
+  const finding = await judgeDeferred(session, attempt, method);
   return finding.outcome === "not-observable" ? finding : null;
 }
 

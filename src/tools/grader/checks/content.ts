@@ -1,6 +1,6 @@
 import { formatSeconds } from "../../../engine/contract/text.ts";
 import { sign } from "../../../engine/webhooks/sign.ts";
-import { type Check, defineAcceptCheck, explainDeferred, toOneEffectEach } from "../check.ts";
+import { type Check, defineAcceptCheck, judgeDeferred, toOneEffectEach } from "../check.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
 import { adviseOnAttempt, describeResult, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import {
@@ -15,7 +15,7 @@ import {
   passed,
   reportMissingProbe,
 } from "../finding.ts";
-import { defineCombinedAcceptCheck } from "./body.ts";
+import { defineCombinableAcceptCheck } from "./body.ts";
 
 // Valid deliveries, their headers and fields, and one that is not JSON.
 
@@ -59,7 +59,7 @@ export const validProcessed: Check = {
     const before = await session.readProbe();
     const delivery = session.makeDelivery();
     const attempt = await session.deliver(delivery);
-    if (isDeferred(attempt)) return explainDeferred(session, attempt, "a valid delivery");
+    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "a valid delivery");
     if (!isAccepted(attempt)) {
       const finding = failed(`the receiver ${describeResult(attempt)}, where 2xx is expected`, attempt);
       return { ...finding, advice: adviseOnAttempt(attempt, names) };
@@ -73,7 +73,7 @@ export const validProcessed: Check = {
     if (effects === null) return reportMissingProbe(session, "the answer is right, but ", attempt);
     if (effects.missing) {
       const detail = effects.difference!.replace(/, in [\d.]+ s$/, `, in ${formatSeconds(waitedMs)}`);
-      session.shortenWaiting(waitedMs);
+      session.shortenWaitingAfter(waitedMs);
       session.options.onNotice?.(`The first side effect did not happen. ${adviseIfLate(session)}`);
       return { ...failed(detail, attempt), advice: `${this.advice} ${adviseIfLate(session)}` };
     }
@@ -106,7 +106,7 @@ export const unknownEvent = defineAcceptCheck({
   ],
 });
 
-export const headerNameCase = defineCombinedAcceptCheck({
+export const headerNameCase = defineCombinableAcceptCheck({
   id: "header-name-case",
   title: "Accepts header names in any letter case",
   severity: "major",
@@ -120,7 +120,7 @@ export const headerNameCase = defineCombinedAcceptCheck({
   ],
 });
 
-export const contentTypeCharset = defineCombinedAcceptCheck({
+export const contentTypeCharset = defineCombinableAcceptCheck({
   id: "content-type-charset",
   title: "Accepts a charset in the content type",
   severity: "major",
@@ -145,7 +145,7 @@ export const malformedJson: Check = {
     const malformed = { ...session.makeDelivery(), body, signature: sign(session.options.secret, body) };
     const attempt = await session.deliver(malformed);
     const answer = `the receiver ${describeResult(attempt)}`;
-    if (isDeferred(attempt)) return explainDeferred(session, attempt, "malformed JSON");
+    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "malformed JSON");
     if (!isRefused(attempt)) return failed(`${answer}, where 4xx is expected`, attempt);
     const after = await session.deliver(session.makeDelivery());
     if (isRateLimited(after))

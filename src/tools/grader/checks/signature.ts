@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { type Case, type Check, defineRefuseCheck, explainDeferred } from "../check.ts";
+import { type Case, type Check, defineRefuseCheck, judgeDeferred } from "../check.ts";
 import { describeResult } from "../failure-kind.ts";
 import { failed, isAccepted, isDeferred, isRefused, passed } from "../finding.ts";
 
@@ -187,7 +187,7 @@ export const signatureUpperCase: Check = {
     const signature = `sha256=${delivery.signature!.slice(DIGEST_START).toUpperCase()}`;
     const attempt = await session.deliver({ ...delivery, signature });
     if (isRefused(attempt)) return passed(`the receiver ${describeResult(attempt)}`, attempt);
-    if (isDeferred(attempt)) return explainDeferred(session, attempt, "a digest in upper case");
+    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "a digest in upper case");
     if (!isAccepted(attempt)) return failed(`the receiver ${describeResult(attempt)}`, attempt);
     const note = "It accepts a digest in upper case too: harmless, as long as the digest is right.";
     return { ...passed(`the receiver ${describeResult(attempt)}`, attempt), note };
