@@ -11,7 +11,7 @@ export function recordRequest(
   const { sandbox, historyChange } = exchange;
   const details: ExchangeDetails = {
     id: exchange.id,
-    number: exchange.number,
+    request_number: exchange.number,
     at: exchange.at,
     committed_at: exchange.committed_at,
     operation: exchange.operation?.id ?? null,

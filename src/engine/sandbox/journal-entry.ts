@@ -5,7 +5,7 @@ export interface ExchangeDetails {
   /** `req_…`, also the x-request-id; of an attempt, the delivery's id and the attempt's number. */
   readonly id: string;
   /** The number of earlier requests of the sandbox, from which the id is drawn (not `seq`); undefined for an attempt. */
-  readonly number: number | undefined;
+  readonly request_number: number | undefined;
   /** Milliseconds since 1970 on the sandbox's clock. */
   readonly at: number;
   /** The sandbox's clock at the state change; undefined if there was none. */

@@ -8,7 +8,7 @@ const makeJournal = (limit: number) => new Journal(limit, new Timeline());
 
 const makeDetails = (fields: Partial<ExchangeDetails> = {}): ExchangeDetails => ({
   id: "req_1",
-  number: 0,
+  request_number: 0,
   at: 0,
   committed_at: undefined,
   operation: "departments.reparent",

@@ -40,7 +40,7 @@ describe("an attempt in the journal", () => {
     expect(toAttemptEntry({})).toStrictEqual({
       ...{
         id: "del_1.2",
-        number: undefined,
+        request_number: undefined,
         at: 1_000_077,
         committed_at: undefined,
         operation: null,

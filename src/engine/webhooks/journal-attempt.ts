@@ -10,11 +10,11 @@ const MAX_STORED_BYTES = 4096;
 
 /**
  * An attempt's journal entry (interfaces.md 14): request, answer, and in words why it failed and what happens next
- * (`nextStep`). `world` is the one with its outcome.
+ * (`nextStep`).
  */
 export function toJournalEntry(
   attempt: CompletedAttempt,
-  { world, nextStep }: { world: WorldReader; nextStep: string },
+  { world, nextStep }: { world: Pick<WorldReader, "toEpoch">; nextStep: string },
 ): ExchangeDetails {
   const { queued, plan, outcome, exchange } = attempt;
   const described = describeAttempt(queued, plan, outcome.url);
@@ -22,7 +22,7 @@ export function toJournalEntry(
   const isDelivered = classify(outcome.response_code) === "success";
   return {
     ...described,
-    number: undefined,
+    request_number: undefined,
     at: world.toEpoch(outcome.at),
     committed_at: undefined,
     status: outcome.response_code,

@@ -178,7 +178,7 @@ function listSteps(
   for (const [i, entry] of entries.entries()) {
     addCallsBefore(entry.sequence);
     // A replay draws the id again from the number of earlier requests, unless it came from another seed.
-    const { id, number } = entry;
+    const { id, request_number: number } = entry;
     const isNumbered = number !== undefined && drawRequestId(idSeed, number) === id;
     // Before the answer registers its secrets: the request can only contain those of earlier answers.
     const request = { ...(isNumbered && { number }), ...describeRequest(entry, sandbox, secrets) };
