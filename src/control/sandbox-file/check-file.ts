@@ -37,6 +37,7 @@ const Clock = ClosedObject({
   rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
 });
 
+/** The parts of `StoredStates`, which says what they contain. */
 const State = ClosedObject({
   version: WholeNumber,
   now: Epoch,
@@ -85,7 +86,7 @@ const Operations = Type.Array(
   }),
 );
 
-/** The fields that pages, reports and replays read; others are not checked. */
+/** The fields of a `StoredExchange` that pages, reports and replays read; others are not checked. */
 const Exchange = Type.Object({
   id: Text,
   seq: WholeNumber,
@@ -155,9 +156,9 @@ export function checkPastRecords(
         place,
       );
     check("after");
-    if (step.root !== undefined)
-      validateWorld(resources, { ...world, root: step.root }, root, `${place}.tables`);
-    root = step.root ?? undo(step, root);
+    if (step.rootBefore !== undefined)
+      validateWorld(resources, { ...world, root: step.rootBefore }, root, `${place}.tables`);
+    root = step.rootBefore ?? undo(step, root);
     check("before");
   }
 }

@@ -73,12 +73,12 @@ export function encodeStates(
   const { oldest, steps } = history.versions;
   return {
     oldest,
-    steps: steps.map(({ writes, draws, root, isPartial }) => ({
+    steps: steps.map(({ writes, draws, rootBefore, isPartial }) => ({
       written: writes
         .filter(({ collection }) => isReadable(collection))
         .map(({ collection, id, before, after }) => [collection.name, id, before ?? null, after ?? null]),
       draws,
-      ...(isPartial && { tables: encodeTables(keepReadable(root!, collections), base) }),
+      ...(isPartial && { tables: encodeTables(keepReadable(rootBefore!, collections), base) }),
     })),
     environments: [...environments.keys()].map(({ uploads: _uploads, ...facts }) => facts),
     windows: [...windowTables.keys()].map((table) => new RateWindows(table).toJSON()),
@@ -113,7 +113,7 @@ export function decodeStates(
         after: shareRecord(name, id, after),
       })),
       draws,
-      root: tables && {
+      rootBefore: tables && {
         tables: decodeTables(shareTables(tables, currentRoot, shareRecord), collections, base),
         draws,
       },

@@ -14,8 +14,8 @@ export interface Step {
   /** The root's `draws` before the step. */
   readonly draws: number;
   /** The version before the step, if it is a checkpoint. */
-  root: Root | undefined;
-  /** Whether `writes` lack a part of the step; then `root` is set. */
+  rootBefore: Root | undefined;
+  /** Whether `writes` lack a part of the step; then `rootBefore` is set. */
   isPartial: boolean;
 }
 
@@ -41,11 +41,11 @@ export class UndoLog {
       const isCheckpoint =
         writes.length > MAX_WRITES_PER_STEP || this.stepsSinceCheckpoint >= STEPS_BETWEEN_CHECKPOINTS;
       if (isCheckpoint) this.stepsSinceCheckpoint = 0;
-      const root = isCheckpoint ? before : undefined;
-      this.steps.push({ writes, draws: before.draws, root, isPartial: false });
+      const rootBefore = isCheckpoint ? before : undefined;
+      this.steps.push({ writes, draws: before.draws, rootBefore, isPartial: false });
     } else if (last !== undefined && !last.isPartial) {
       last.isPartial = last.writes.length + writes.length > MAX_WRITES_PER_STEP;
-      if (last.isPartial) last.root ??= this.getRoot(this.version - 1);
+      if (last.isPartial) last.rootBefore ??= this.getRoot(this.version - 1);
       else last.writes = [...last.writes, ...writes];
     }
     this.newest = after;
@@ -67,8 +67,8 @@ export class UndoLog {
   getRoot(version: number): Root | undefined {
     if (!this.has(version)) return undefined;
     let end = version - this.oldest;
-    while (end < this.steps.length && this.steps[end]!.root === undefined) end += 1;
-    let root = this.steps[end]?.root ?? this.newest;
+    while (end < this.steps.length && this.steps[end]!.rootBefore === undefined) end += 1;
+    let root = this.steps[end]?.rootBefore ?? this.newest;
     for (let position = end - 1; position >= version - this.oldest && root !== undefined; position--)
       root = undo(this.steps[position]!, root);
     return root;
@@ -106,7 +106,7 @@ export class UndoLog {
   /** If a restored snapshot has replaced the world without writes, makes the version before it a checkpoint. */
   private recordReplacement(root: Root): void {
     if (this.newest !== undefined && this.newest !== root)
-      this.steps.push({ writes: [], draws: this.newest.draws, root: this.newest, isPartial: true });
+      this.steps.push({ writes: [], draws: this.newest.draws, rootBefore: this.newest, isPartial: true });
     this.newest = root;
   }
 }
