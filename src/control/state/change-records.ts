@@ -49,7 +49,7 @@ export function updateRecord(
   return sandbox.world.transact((tx) => {
     const changed = state.updateRecord(tx, requireRecord(tx, collection, id), input, actor);
     checkLimits(tx);
-    return changed;
+    return state.toPublic(changed, tx);
   });
 }
 

@@ -91,21 +91,22 @@ export class PublicCollection {
     return this.factory(fields, context);
   }
 
-  /** Changes given fields, which `checkFields` accepted; the rules keep the API's invariants. Returns the public form. */
+  /** Changes given fields, which `checkFields` accepted; the rules keep the API's invariants. @returns as `insertRecord` */
   updateRecord(tx: Transaction, before: StoredRecord, input: Fields, actor: StateActor): Fields {
     const { collection, rules } = this;
     const fields = this.toStored(input, tx);
     requireReferences(tx, collection, fields);
     const publicBefore = this.toPublic(before, tx);
     const after = { ...before, ...fields };
-    const updated = rules.update?.(tx, before, after, actor, fields) ?? tx.put(collection, after);
-    const changed = this.toPublic(readAgain(tx, collection, updated), tx);
+    const written = rules.update?.(tx, before, after, actor, fields) ?? tx.put(collection, after);
+    const updated = readAgain(tx, collection, written);
+    const changed = this.toPublic(updated, tx);
     const findInvalid = (record: Fields) => rules.findInvalid?.(record, { isWhole: true });
     const invalid = findInvalid(changed);
     if (invalid !== undefined && findInvalid(publicBefore) === undefined)
       throw this.createError(invalid.field, invalid.value, invalid.message);
     this.requireGivenValuesKept(input, changed, tx, publicBefore);
-    return changed;
+    return updated;
   }
 
   protected requireFreeId(tx: Transaction, id: unknown): void {

@@ -142,9 +142,7 @@ export class OwnRecords implements Iterable<Fields> {
     publicCollection.checkFields(fields);
     if ((fields[collection.idField] ?? id) !== id)
       throw invalidInput(collection.idField, fields[collection.idField], `the id of ${id} cannot change`);
-    return copyJson(
-      publicCollection.updateRecord(tx, tx.get(collection, id)!, fields, this.#actor),
-    ) as Fields;
+    return this.toPublic(publicCollection.updateRecord(tx, tx.get(collection, id)!, fields, this.#actor));
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND */
