@@ -231,7 +231,7 @@ class Replay {
     const next = this.bundle.steps[this.requests + this.controlCalls];
     if (next === undefined) return Number.POSITIVE_INFINITY;
     if ("request" in next) return Date.parse(next.request.at);
-    // After a restore the clock shows an earlier instant than that of the call.
+    // The clock after the call, which a restore sets back.
     const { operation, now } = next.control;
     return GOES_BACK.has(operation) ? Number.POSITIVE_INFINITY : Date.parse(now);
   }

@@ -7,7 +7,6 @@ import { getOrAdd, getOwn, mapValues } from "../../engine/maps.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import type { UnsupportedFeature } from "./document-report.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
-import { JSON_PATCH } from "./json-patch.ts";
 import {
   type DescribedOperation,
   findJsonType,
@@ -81,6 +80,7 @@ export function chooseMedia<M extends Pick<Media, "type">>(media: readonly M[]):
 }
 
 const TEXT_JSON = "text/json";
+const JSON_PATCH = "application/json-patch+json";
 const FORM = "application/x-www-form-urlencoded";
 export const findForm = (body: DescribedOperation["body"]) =>
   body?.media.find(({ type }) => type.startsWith("multipart/"));

@@ -3,8 +3,6 @@ import { toSteps } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { isEqual } from "../../engine/maps.ts";
 
-export const JSON_PATCH = "application/json-patch+json";
-
 /** Applies a JSON patch (RFC 6902) to a copy. @throws ApiError INVALID_INPUT that names the part of the patch */
 export function applyPatch(document: JsonObject, patch: readonly unknown[]): unknown {
   // The document is a property, so that a patch can replace the document like any value in it.

@@ -43,6 +43,7 @@ export function listPathNames(path: string): string[] {
  * softly deleted records are among them.
  */
 export function createRecordSource(target: BoundCollection, { deleted = false }: { deleted?: boolean }) {
+  // A collection of the reference has no `spec`, and its indexes have orders of their own.
   const { collection, spec } = target;
   const findIndex = (field: string): string | undefined => {
     if (spec !== undefined) return Object.hasOwn(spec.belongs_to, field) ? `by_${field}` : undefined;
@@ -69,7 +70,6 @@ export function createRecordSource(target: BoundCollection, { deleted = false }:
     if (indexedField !== undefined)
       base = world.index(collection, findIndex(indexedField)!, String(conditions[indexedField]));
     else if (spec !== undefined && !deleted) base = world.index(collection, ALL_RECORDS, "");
-    // Indexes of the reference have orders of their own.
     const isOrdered = spec !== undefined && (indexedField !== undefined || !deleted);
     if (Object.keys(rest).length === 0 && isOrdered) return base;
     const rows = [...base].filter((record) => target.hasValues(record, rest, world));

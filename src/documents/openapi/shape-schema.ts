@@ -43,7 +43,7 @@ export function shapeSchema(node: unknown, schemas: Schemas, options: ShapeOptio
 
 interface SchemaContext {
   depth: number;
-  /** The schemas that contain this one. */
+  /** The schemas that contain this one, as `mergeKeywords` returns them: always the same object for a schema. */
   ancestors: readonly JsonObject[];
 }
 

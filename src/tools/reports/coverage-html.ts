@@ -54,7 +54,7 @@ export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consol
 <li><span class="hit" style="--heat: .25">1</span>seen, and how often: the more often, the stronger the green</li>
 <li><span class="never">0</span>documented, never seen</li>
 <li><span class="none">&nbsp;</span>not documented for this operation</li>
-<li class="quiet">Other: seen without being documented, such as a fault's bare 5xx; 0 is no answer at all</li>
+<li class="quiet">Other: seen without being documented, such as a fault's bare 5xx; status 0 is no answer at all</li>
 </ul>
 <div class="map" role="region" aria-label="Operations and their outcomes" tabindex="0"><table>
 <thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${heads}<th scope="col">Other</th></tr></thead>

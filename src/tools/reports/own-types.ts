@@ -146,7 +146,7 @@ class SchemaNames {
   createScope(references: References, purpose: Purpose): TypeScope {
     const scope: TypeScope = {
       purpose,
-      nullable: true,
+      readsNullable: true,
       has: (schema, keyword) =>
         hasKeyword(schema, keyword) ||
         (schema.$ref !== undefined &&

@@ -7,7 +7,7 @@ export type Purpose = "request" | "answer";
 export interface TypeScope {
   purpose: Purpose;
   /** Whether `nullable`, a keyword of OpenAPI 3.0, allows null. */
-  nullable: boolean;
+  readsNullable: boolean;
   has(schema: JsonSchema, keyword: "readOnly" | "writeOnly"): boolean;
   /** The type of what a `$ref` names. */
   refer(ref: string): string;
@@ -18,7 +18,7 @@ export const hasKeyword = (schema: JsonSchema, keyword: "readOnly" | "writeOnly"
 /** The scope of declarations, which have no references. */
 export const DECLARED_SCOPE: TypeScope = {
   purpose: "answer",
-  nullable: false,
+  readsNullable: false,
   has: hasKeyword,
   refer: () => "unknown",
 };
@@ -28,7 +28,7 @@ export function toType(schema: JsonSchema | boolean, scope: TypeScope): string {
   if (typeof schema !== "object" || schema === null) return schema === false ? "never" : "unknown";
   const parts = listParts(schema, scope);
   const type = parts.length === 1 ? parts[0]! : parts.map(addParentheses).join(" & ") || "unknown";
-  return scope.nullable && schema.nullable === true ? toUnion([type, "null"]) : type;
+  return scope.readsNullable && schema.nullable === true ? toUnion([type, "null"]) : type;
 }
 
 /** The types that a value has at the same time. */

@@ -99,7 +99,7 @@ export async function syncBlob({ parts }: Blob): Promise<boolean> {
   return hasSynced;
 }
 
-/** At most the first `most` bytes, in memory. */
+/** At most the first `maxBytes` bytes, in memory. */
 export async function readBlob({ parts, size }: Blob, maxBytes: number): Promise<Buffer> {
   const bytes = Buffer.alloc(Math.min(size, maxBytes));
   let filledBytes = 0;
