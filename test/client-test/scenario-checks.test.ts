@@ -122,10 +122,12 @@ describe("a check that a scenario expects", () => {
   const SAME = `later { ${LISTED} { models: [{ id: a }] } } }`;
   const NEWER = `later { ${LISTED} { models: [{ id: a, added_later: 1 }] } } }, { match: { method: POST }, effect: { error: INSUFFICIENT_PERMISSIONS! } }`;
 
-  const performInSmallJournal: Work = async (sandbox, flaws, signal) => {
-    await sandbox.configure({ journal_limit: 2 });
-    return performTasks(sandbox, flaws, signal);
-  };
+  const performInSmallJournal =
+    (journal_limit: number): Work =>
+    async (sandbox, flaws, signal) => {
+      await sandbox.configure({ journal_limit });
+      return performTasks(sandbox, flaws, signal);
+    };
 
   it.each([
     ["no-retry-of-403", "another status was retried", RETRIED_THEN_REFUSED, performTasks, {}, "passed"],
@@ -161,7 +163,7 @@ describe("a check that a scenario expects", () => {
       "bounded-retries",
       "the journal has evicted its first requests",
       "{ effect: { status: 503 } }",
-      performInSmallJournal,
+      performInSmallJournal(2),
       {},
       "inconclusive",
     ],
@@ -182,6 +184,16 @@ describe("a check that a scenario expects", () => {
     },
     60_000,
   );
+
+  it("fails a client that never stops, although the journal has evicted its first requests [interfaces 21]", async () => {
+    const rules = "{ match: { path: /v1/models }, effect: { error: AUTHENTICATION_REQUIRED! } }";
+    const flaws = { usesToken: true, refreshesForEver: true };
+    const found = await judge("no-retry-of-401", rules, performInSmallJournal(10), flaws);
+    expect([found.verdict, found.why.join()]).toEqual([
+      "failed",
+      expect.stringContaining("no-retry-of-401: "),
+    ]);
+  }, 60_000);
 
   it("is refused with the reason in a scenario that cannot have it [interfaces 21]", async () => {
     const cwd = createTempFolder();
