@@ -19,6 +19,7 @@ import {
   WholeNumber,
 } from "./validate-world.ts";
 
+// The parts of a `SavedSandbox`; its types, `FaultState`, `StoredEntry` and the `Progress` of rules describe the fields.
 const Names = Type.Array(Type.String());
 
 const RuleProgress = ClosedObject({
@@ -45,7 +46,6 @@ const StoredWorld = ClosedObject({
 const NullableText = Nullable(Type.String());
 const HistoryEntry = ClosedObject({
   id: Type.String(),
-  // The position in the history; `seq` is the number in the timeline.
   sequence: WholeNumber,
   at: Epoch,
   parent: WholeNumber,
@@ -62,7 +62,6 @@ const HistoryEntry = ClosedObject({
   stays: Type.Optional(Type.Boolean()),
   undone: Type.Boolean(),
   delivered: Type.Optional(Nullable(Type.Boolean())),
-  /** The pending work that the change created. */
   leaves: Names,
 });
 const History = ClosedObject({
@@ -82,7 +81,7 @@ const Saved = ClosedObject({
     forked_from: Type.Optional(Type.String()),
     start: Epoch,
     snapshots: Names,
-    /** The sources of own operations. */
+    /** The files of the server's own operations; the sandbox's own document is the other `operations`. */
     operations: Type.Optional(Names),
   }),
   fixture: ClosedObject({ name: Type.String(), document: Type.Object({}) }),
@@ -91,13 +90,11 @@ const Saved = ClosedObject({
   ),
   faults: Type.Optional(
     ClosedObject({
-      /** The scenarios at the start, which a reset activates again. */
       first: Names,
       active: Names,
       inline: Type.Array(ClosedObject({ id: Type.String(), rule: Type.Object({}) })),
       progress: MapOf(RuleProgress),
       stages: Type.Optional(MapOf(ScenarioStages)),
-      /** The number of the last rule that got its id from the server. */
       numbered: WholeNumber,
     }),
   ),
@@ -107,22 +104,22 @@ const Saved = ClosedObject({
 });
 
 /**
- * Validates stored sandboxes by the same rules as requests; `checkShape` and `checkWorld` throw a Problem. Records of own
- * collections that an edited declaration no longer allows stay, with a warning, as they do on a running server.
+ * Validates stored sandboxes by the same rules as requests; `checkShape` and `checkWorld` throw a Problem. Records that
+ * an edited declaration of own operations no longer allows stay, as on a running server; each file gets one warning.
  */
 export function createSavedValidator(getApi: () => Api, log: { warn(sentence: string): void }) {
   return {
     checkShape: (saved: unknown) => checkInput(Saved, saved),
-    checkWorld(world: WorldValue, base: Root, { resources }: Api) {
+    checkWorld(world: WorldValue, fixtureRoot: Root, { resources }: Api) {
       validateWorld(
         resources.filter(({ userSource }) => userSource === undefined),
         world,
-        base,
+        fixtureRoot,
       );
       for (const resource of resources) {
         if (resource.userSource === undefined) continue;
         try {
-          validateWorld([resource], world, base);
+          validateWorld([resource], world, fixtureRoot);
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
           log.warn(`A record is kept that no longer fits ${resource.userSource.source}: ${error.message}`);

@@ -26,7 +26,7 @@ export interface RestorerParts {
   /** Stored documents are validated like requests. Both checks throw an error that names the place. */
   validator: {
     checkShape(saved: unknown): void;
-    checkWorld(world: WorldValue, base: Root, api: Api): void;
+    checkWorld(world: WorldValue, fixtureRoot: Root, api: Api): void;
     /** Compiles the validators, one per step. */
     prepare(): Iterable<void>;
   };

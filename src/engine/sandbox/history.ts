@@ -32,6 +32,7 @@ type RecordedStates = Omit<BeforeAfter, "versions" | "start" | "end">;
 
 /** A history at one moment, for persistence: its entries, each with its revision. */
 export interface HistorySnapshot {
+  /** Positions of the next entry and before the first since the last reset; the number of dropped entries. */
   about: { next: number; base: number; dropped: number };
   entries: ReadonlyMap<HistoryEntry, number>;
 }
