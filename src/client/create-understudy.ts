@@ -54,7 +54,7 @@ export interface CreateOptions
   allowHosts?: readonly string[];
   /**
    * The sandbox `default` answers no request, so that a request whose base URL has lost its path fails (interfaces.md 16);
-   * the runner fixtures set this.
+   * the test-runner fixtures set this.
    */
   refuseDefault?: boolean;
   /** A free port unless given. */

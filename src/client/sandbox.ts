@@ -46,7 +46,7 @@ export class SandboxClient {
     const given = typeof input === "object" && "url" in input ? input : undefined;
     const original = new URL(given?.url ?? (input as string | URL), PATH_ORIGIN);
     const base = new URL(this.url);
-    // Other addresses of the server's own origin begin with `/_`, such as those of receivers.
+    // An address of this sandbox, or another of its server, such as a receiver's, stays as it is.
     const isComplete =
       original.origin === base.origin &&
       [base.pathname, "/_"].some((one) => original.pathname.startsWith(one));

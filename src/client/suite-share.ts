@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RuleDefinition, SandboxOptions, ScenarioName } from "./types.ts";
 
-/** The environment variable with the path of the file through which a suite and the runner fixtures exchange data. */
+/** The environment variable with the path of the file through which a suite and the test-runner fixtures exchange data. */
 export const SUITE_FILE_VARIABLE = "UNDERSTUDY_SUITE_FILE";
 
 /** The world and scenarios that each test of a suite's command takes over from the suite's sandbox. */
@@ -35,10 +35,7 @@ export function readSuiteShare(): { share: SuiteShare; recordTest: (test: SuiteT
   };
 }
 
-/**
- * The file through which a scenario's run and the runner fixtures exchange data: the `SuiteShare`, and beside it the
- * results of the tests.
- */
+/** The file of a scenario's run for `readSuiteShare`: the `SuiteShare`, and beside it the results of the tests. */
 export class ShareFile {
   readonly path: string;
   private readonly folder = mkdtempSync(join(tmpdir(), "understudy-suite-"));

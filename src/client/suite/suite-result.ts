@@ -58,9 +58,9 @@ export interface ScenarioResult {
   expectations: ExpectationOutcome[];
   /** Empty unless the scenario has stages. */
   stages: StageResult[];
-  /** For all its sandboxes: the suite's own, and those of the tests that used the runner fixtures. */
+  /** For all its sandboxes: the suite's own, and those of the tests that used the test-runner fixtures. */
   requests: number;
-  /** The command's tests that used the runner fixtures, in the order in which they ended. */
+  /** The command's tests that used the test-runner fixtures, in the order in which they ended. */
   tests: SuiteTest[];
   /** The end of the command's output. */
   output: string;

@@ -1,9 +1,6 @@
 import { clip, documentError, toPosition } from "./document-error.ts";
 
-/**
- * An escape, a quote, an end of a map or list, or a long integer. Whole texts would overflow the stack of regular
- * expressions.
- */
+/** An escape, a quote, a bracket, or a long integer. A pattern for whole quoted texts would overflow its stack. */
 const JSON_TOKEN = /\\.|["{}[\]]|(?<![\d.])-?\d{16,}(?![\d.eE])/g;
 const COLON = /\s*:/y;
 

@@ -94,7 +94,7 @@ export class FormParts {
     this.sentTexts[name] = before === undefined ? text : [before, text].flat();
   }
 
-  /** Whether a part with a file name is a JSON field, as browsers send it. @throws ApiError INVALID_INPUT for a text field */
+  /** Whether a part with a file name is a JSON field: browsers name every blob. @throws ApiError INVALID_INPUT for a text */
   isJsonField(name: string, filename: string | undefined): boolean {
     if (!this.types.has(name)) return false;
     if (["object", "array"].includes(this.types.get(name)!)) return true;

@@ -148,7 +148,7 @@ export class Transaction {
     return new Random(this.seed, label, this.draws);
   }
 
-  /** A fresh public id such as `file_k3v9…` (section 2.1). */
+  /** A fresh public id such as `file_k3v9…`, for the prefix `file_` (section 2.1). */
   createId(prefix: string): string {
     return this.random(prefix).id(prefix);
   }

@@ -53,7 +53,7 @@ export class SecretPlaceholders {
     return this.secrets.get(name);
   }
 
-  /** Whether the text is the id of a registered API key: rules name keys by it, under the name of a secret. */
+  /** Whether the text is the id, not the secret, of a registered API key: a rule's `api_key` is an id. */
   private isKeyId(text: string): boolean {
     return this.secrets.has(`api_key:${text}`);
   }
@@ -68,7 +68,7 @@ export class SecretPlaceholders {
     }
   }
 
-  /** Registers keys and webhook secrets that the user wrote into a text. */
+  /** Registers keys and webhook secrets that the user wrote. Counted apart, since a replay registers these alone again. */
   registerWritten(text: string): void {
     for (const [letter, pattern] of USER_SECRETS) {
       for (const [secret] of text.matchAll(pattern)) {
