@@ -196,8 +196,7 @@ function readDelay(text: string): UnderstudyOptions["delay"] {
 
 /** `real`, `frozen`, `frozen@ISO`, `xN`. @throws UsageError */
 function readClock(text: string): ClockSetting {
-  if (text === "real") return { mode: "real" };
-  if (text === "frozen") return { mode: "frozen" };
+  if (text === "real" || text === "frozen") return { mode: text };
   if (text.startsWith("frozen@")) {
     const now = parseInstant(text.slice("frozen@".length));
     if (now === undefined) throw new UsageError(`--clock: "${text.slice(7)}" is not an ISO 8601 instant`);

@@ -1,15 +1,9 @@
 import type { JournalEntry } from "../../../types/control-api.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
-import {
-  type ClientFinding,
-  type ClientRun,
-  isSameCall,
-  notObservable,
-  type RunEnd,
-} from "./client-check.ts";
+import { type ClientFinding, type ClientRun, isSameCall, notObservable } from "./client-check.ts";
 
 interface RunStage {
-  end: RunEnd;
+  end: ClientRun["end"];
   /** The scenario, or `inline`. */
   source: string;
   /** The stage as `scenario/stage`; undefined for the whole run. */

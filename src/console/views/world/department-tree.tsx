@@ -2,7 +2,6 @@ import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from "reac
 import {
   Button,
   type DragAndDropHooks,
-  type DropTarget,
   ListLayout,
   Tree,
   TreeItem,
@@ -33,10 +32,6 @@ export function DepartmentTree(props: DepartmentTreeProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const scrolledTo = useScrollToSelected(scroller, tree, selected);
   if (tree.length === 0) return empty;
-  const select = (id: string | undefined) => {
-    scrolledTo.current = id;
-    onSelect(id);
-  };
   return (
     <Virtualizer layout={ListLayout} layoutOptions={{ rowHeight: ROW_HEIGHT }}>
       <Tree
@@ -49,7 +44,10 @@ export function DepartmentTree(props: DepartmentTreeProps) {
         defaultExpandedKeys={expanded}
         selectionMode="single"
         selectedKeys={selected === undefined ? [] : [selected]}
-        onSelectionChange={(keys) => select(keys === "all" ? undefined : [...keys].map(String)[0])}
+        onSelectionChange={(keys) => {
+          scrolledTo.current = keys === "all" ? undefined : [...keys].map(String)[0];
+          onSelect(scrolledTo.current);
+        }}
         dragAndDropHooks={hooks}
       >
         {renderBranch}
@@ -58,10 +56,7 @@ export function DepartmentTree(props: DepartmentTreeProps) {
   );
 }
 
-/**
- * Scrolls once to a department that the address selects; react-aria scrolls to focused items only. Its place is that with
- * all departments expanded. Returns the one that needs no scrolling.
- */
+/** Scrolls once to a selected department, at its place with all expanded. Returns the one that needs no scrolling. */
 function useScrollToSelected(
   scroller: RefObject<HTMLDivElement | null>,
   tree: readonly Branch[],
@@ -131,7 +126,8 @@ function useDragToMove(departments: readonly Department[], onMove: (move: Move) 
     onDragStart: ({ keys }) => {
       dragged.current = String([...keys][0]);
     },
-    getDropOperation: (target) => (becomesParent(target) ? "move" : "cancel"),
+    getDropOperation: (target) =>
+      target.type === "root" || target.dropPosition === "on" ? "move" : "cancel",
     onDrop: ({ target }) => {
       const department = departments.find(({ id }) => id === dragged.current);
       const parent = target.type === "root" ? null : departments.find(({ id }) => id === target.key);
@@ -140,8 +136,6 @@ function useDragToMove(departments: readonly Department[], onMove: (move: Move) 
   });
   return dragAndDropHooks && allowAnyDrop(dragAndDropHooks);
 }
-
-const becomesParent = (target: DropTarget) => target.type === "root" || target.dropPosition === "on";
 
 /** react-aria forbids drops onto a descendant. Here the emulated API decides, so that its error for cycles is seen. */
 function allowAnyDrop(hooks: DragAndDropHooks): DragAndDropHooks {

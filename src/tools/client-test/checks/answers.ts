@@ -144,7 +144,7 @@ function createNewerAnswersCheck({
       // Each repetition has its own answer, since the client may have changed the data in between; the last one stays.
       const answers = reads.filter((one) => isSameCall(one, entry)).map((one) => toNewerAnswer(one, change));
       const last = answers.pop();
-      const sequence = answers.slice(0, MAX_SEQUENCE).map((answer) => answer ?? ("pass" as const));
+      const sequence = answers.slice(0, MAX_SEQUENCE_LENGTH).map((answer) => answer ?? ("pass" as const));
       return [
         ...(answers.some(Boolean) ? [makeRule(entry, { sequence }, match)] : []),
         ...(last ? [makeRule(entry, { effect: last }, match)] : []),
@@ -186,8 +186,7 @@ function isPlainJson({ status, response }: JournalEntry): boolean {
   );
 }
 
-/** The most answers that a rule's sequence may have. */
-const MAX_SEQUENCE = 1000;
+const MAX_SEQUENCE_LENGTH = 1000;
 
 const listParameters = (query: string) => [...new URLSearchParams(query)];
 
