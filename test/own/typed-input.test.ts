@@ -208,6 +208,22 @@ it.each<[string, (found: Boxes) => Iterable<{ label: string }>, string]>([
   expect(_.includes("without an order") ? [...found].sort().join("") : found).toBe(labels);
 });
 
+type Box = { id: string; label: string };
+type FoundBoxes = Record<"get" | "require" | "remove", (id: string) => Box | undefined> &
+  Record<"update", (id: string, fields: object) => Box>;
+it.each<[string, (found: FoundBoxes) => unknown]>([
+  ["require", (found) => found.require("box_b")],
+  ["update", (found) => found.update("box_b", { label: "x" })],
+  ["remove", (found) => found.remove("box_b")],
+])("%s of the records with a value finds no record with another [interfaces 18]", async (_, find) => {
+  const handle = ({ world }: { world: { boxes: { where(values: object): FoundBoxes } } }) => {
+    const found = world.boxes.where({ label: "a" });
+    if (found.get("box_a")?.label === "a" && found.get("box_b") === undefined) find(found);
+    return {};
+  };
+  expect(await ask({ handle, errors: ["RESOURCE_NOT_FOUND"] })).toMatchObject({ status: 404 });
+});
+
 it.each<[string, object, string]>([
   [
     "returns a refusal",

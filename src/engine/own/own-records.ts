@@ -70,7 +70,8 @@ export class OwnRecords implements Iterable<Fields> {
 
   get(id: string): Fields | undefined {
     const record = this.#tx.get(this.collection, id);
-    return record === undefined ? undefined : this.toPublic(record);
+    const [found] = record === undefined ? [] : this.list([record]);
+    return found && this.toPublic(found);
   }
 
   require(id: string): Fields {
@@ -161,14 +162,14 @@ export class OwnRecords implements Iterable<Fields> {
     return copyJson(this.publicCollection.toPublic(record, this.#tx)) as Fields;
   }
 
-  private list(): StoredRecord[] {
+  private list(candidates?: readonly StoredRecord[]): StoredRecord[] {
     const { publicCollection, order } = this;
     const tx = this.#tx;
     const equalFields = this.conditions.flatMap((one) =>
       typeof one === "object" ? Object.entries(publicCollection.toStored(one, tx)) : [],
     );
     const predicates = this.conditions.filter((one) => typeof one === "function");
-    const records = [...this.listCandidates(equalFields)].filter(
+    const records = [...(candidates ?? this.listCandidates(equalFields))].filter(
       (record) =>
         equalFields.every(([name, value]) => isEqual((record as Fields)[name] ?? null, value ?? null)) &&
         predicates.every((isMet) => isMet(this.toPublic(record))),
