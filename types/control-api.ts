@@ -1706,6 +1706,8 @@ export interface HistoryEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
+  /** The id of the control call that made it, such as `clock.advance` */
+  operation?: string;
   /** The journal's newest `sequence` at that time; entries with a greater one were answered later. 0 after a restart */
   journal_position: number;
   delivered: boolean | null;
@@ -1846,6 +1848,8 @@ export interface HistoryDetail {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
+  /** The id of the control call that made it, such as `clock.advance` */
+  operation?: string;
   /** The journal's newest `sequence` at that time; entries with a greater one were answered later. 0 after a restart */
   journal_position: number;
   delivered: boolean | null;

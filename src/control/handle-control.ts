@@ -248,6 +248,7 @@ const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
 /** A control call that may change a sandbox's world, as its history describes it (interfaces.md 10). */
 class ControlChange implements WorldChange, ChangeSource {
   readonly kind: WorldChange["kind"];
+  readonly operation: string;
   readonly stays: WorldChange["stays"];
   readonly began: NonNullable<WorldChange["began"]>;
   entry: HistoryEntry | undefined = undefined;
@@ -261,6 +262,7 @@ class ControlChange implements WorldChange, ChangeSource {
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
     this.kind = operation.kind ?? "control";
+    this.operation = operation.id;
     this.stays = operation.stays;
     // Provisional, since an advance can run for minutes.
     this.title = `${operation.summary}.`;

@@ -1,11 +1,10 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject, Nullable } from "../engine/contract/schema.ts";
-import { tryParseJson } from "../engine/contract/text.ts";
 import { getOrAdd } from "../engine/maps.ts";
 import { randomHex } from "../engine/platform.ts";
 import type { HistoryEntry } from "../engine/sandbox/history-entry.ts";
 import type { Journal } from "../engine/sandbox/journal.ts";
-import { type JournalEntry, toBodyText } from "../engine/sandbox/journal-entry.ts";
+import { type JournalEntry, readSentCode } from "../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Timeline } from "../engine/sandbox/timeline.ts";
 import { redactQuery, redactText } from "../tools/redact.ts";
@@ -188,7 +187,7 @@ function identifyTimeline(journal: Journal): string {
 
 function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
   const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
-  const sent_code = findSentCode(entry);
+  const sent_code = readSentCode(entry);
   return {
     id,
     seq: entry.timelineEntry.number,
@@ -200,7 +199,7 @@ function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
     query: redactQuery(entry.query),
     status,
     code,
-    ...(sent_code !== undefined && { sent_code }),
+    ...(sent_code !== null && sent_code !== code && { sent_code }),
     duration_ms,
     principal,
     decision,
@@ -210,14 +209,4 @@ function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
     warnings: entry.warnings.length,
     ...(entry.timelineEntry.isUndone && { undone: true }),
   };
-}
-
-function findSentCode({ code, response_body }: JournalEntry): string | undefined {
-  if (code === null) return undefined;
-  const body = tryParseJson(toBodyText(response_body)) as
-    | { error?: { code?: unknown } | null }
-    | null
-    | undefined;
-  const sentCode = body?.error?.code;
-  return typeof sentCode === "string" && sentCode !== code ? sentCode : undefined;
 }

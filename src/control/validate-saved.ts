@@ -58,6 +58,7 @@ const HistoryEntry = ClosedObject({
   cause: NullableText,
   advanced_by: NullableText,
   request: NullableText,
+  operation: Type.Optional(Type.String()),
   changes: MapOf(ClosedObject({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber })),
   stays: Type.Optional(Type.Boolean()),
   undone: Type.Boolean(),

@@ -19,12 +19,12 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
   {
     request: ({ request: { path } }) => /\/(history|journal)\b/.test(path),
     reason:
-      "Entries have a `seq`, the journal's also `undone`, `fault` and more headers, and plainer words for a field at fault.",
+      "Entries have a `seq`, those of control calls an `operation`, the journal's also `undone`, `fault` and more headers, and plainer words for a field at fault.",
     compare: (recorded, answered) => [
       omitText(recorded, / \(the field [^)"]*\)/g),
       omitText(
         answered,
-        / \(field [^)"]*\)|"seq":\d+,|"fault":(?:null|\{[^{}]*\}),|,"undone":(true|false)(?=,"request"|,"warnings")|\{"name":"(Vary|WWW-Authenticate)","value":"(?:[^"\\]|\\.)*"\},/g,
+        / \(field [^)"]*\)|"seq":\d+,|"fault":(?:null|\{[^{}]*\}),|,"undone":(true|false)(?=,"request"|,"warnings")|"operation":"[^"]*",(?="journal_position")|\{"name":"(Vary|WWW-Authenticate)","value":"(?:[^"\\]|\\.)*"\},/g,
       ),
     ],
   },

@@ -4,7 +4,7 @@ import { describeEvictedEntries } from "../../engine/contract/text.ts";
 import { type BeforeAfter, HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
-import { OptionalFlag, sandboxParams } from "../operation.ts";
+import { OptionalFlag, OptionalText, sandboxParams } from "../operation.ts";
 import { conflict, Problem } from "../problem.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
@@ -26,6 +26,7 @@ export const HistoryEntryBody = ClosedObject(
     cause: Nullable(EntryId("The entry that caused it, such as the attempt before a retry")),
     advanced_by: Nullable(EntryId("The entry of the call that advanced the clock, if that made it happen")),
     request: Nullable(Type.String({ description: "The request's id in the journal" })),
+    operation: OptionalText("The id of the control call that made it, such as `clock.advance`"),
     journal_position: Type.Integer({
       minimum: 0,
       description:
@@ -81,6 +82,7 @@ export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
     cause,
     advanced_by,
     request,
+    ...(entry.operation !== undefined && { operation: entry.operation }),
     journal_position,
     delivered,
     changes,

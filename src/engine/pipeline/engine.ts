@@ -72,7 +72,7 @@ function recordRefusal({ sandbox, historyChange, code }: Exchange, { answer, wir
   if (entry === undefined) return;
   const isBroken = wire !== undefined && !wire.fault.shows_status;
   if (!isBroken && answer.status < 400) return;
-  entry.recordAnswer(isBroken ? { status: 0, code: null } : { status: answer.status, code });
+  entry.recordAnswer({ status: isBroken ? 0 : answer.status, code, response_body: answer.body });
   sandbox.history.touch(entry);
 }
 

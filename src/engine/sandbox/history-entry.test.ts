@@ -47,6 +47,6 @@ it.each([
 it("the title of a change mentions that its client got a refusal [interfaces 10]", () => {
   const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
   expect(entry.title).toBe("user_ada: Write a note.");
-  entry.recordAnswer({ status: 503, code: "SERVICE_UNAVAILABLE" });
+  entry.recordAnswer({ status: 503, code: "SERVICE_UNAVAILABLE", response_body: undefined });
   expect(entry.title).toBe("user_ada: Write a note; it was done, but answered 503 SERVICE_UNAVAILABLE.");
 });

@@ -4,7 +4,7 @@ import { drawRequestId, type RequestIdSource } from "../state/random.ts";
 import type { Root } from "../state/tables.ts";
 import { mergeWrites, type WrittenRecord } from "../state/transaction.ts";
 import type { UndoLog } from "../state/undo-log.ts";
-import type { TimelineEntry } from "./journal-entry.ts";
+import { type ExchangeDetails, readSentCode, type TimelineEntry } from "./journal-entry.ts";
 import type { RateWindowTable } from "./rate-windows.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
@@ -19,6 +19,8 @@ export interface WorldChange {
   readonly request?: RequestDetails;
   /** Ids in a request's path, outer ones first; the subject may be one of them. */
   readonly pathIds?: Readonly<Record<string, string>>;
+  /** The id of the control call that made it. */
+  readonly operation?: string | undefined;
   /** For a delivery attempt: whether its receiver accepted it. */
   readonly delivered?: boolean;
   /** Whether a rewind keeps it, as it keeps settings; by default, it keeps rules and scenarios. */
@@ -113,6 +115,7 @@ export interface StoredEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
+  operation?: string | undefined;
   delivered: boolean | null;
   changes: Readonly<Record<string, ChangeCounts>>;
   stays?: boolean;
@@ -148,6 +151,7 @@ export class HistoryEntry {
   readonly delivered: boolean | null;
   /** Id of its request. */
   readonly request: string | null;
+  readonly operation: string | undefined;
   readonly stays: boolean;
   subject: string | null;
   /** Undefined once they are released. */
@@ -175,6 +179,7 @@ export class HistoryEntry {
     this.cause = context.cause;
     this.advanced_by = context.advanced_by;
     this.kind = change.kind;
+    this.operation = change.operation;
     this.delivered = change.delivered ?? null;
     this.stays = change.stays ?? change.kind === "scenario";
     this.request =
@@ -185,8 +190,8 @@ export class HistoryEntry {
   }
 
   static fromStored(entry: TimelineEntry, stored: StoredEntry): HistoryEntry {
-    const { kind, title, subject, stays, request, delivered, changes, undone, leaves } = stored;
-    const change = { kind, title, subject: subject ?? undefined, stays };
+    const { kind, title, subject, operation, stays, request, delivered, changes, undone, leaves } = stored;
+    const change = { kind, title, subject: subject ?? undefined, operation, stays };
     const context = { ...stored, journal_position: stored.journal ?? 0 };
     const restored = new HistoryEntry(entry, context, change, undefined);
     Object.assign(restored, { request, delivered, counts: changes, pendingWork: leaves });
@@ -210,6 +215,7 @@ export class HistoryEntry {
       advanced_by,
       request,
       leaves: pendingWork,
+      operation: this.operation,
       delivered: this.delivered,
       changes: this.changes,
       stays: this.stays,
@@ -234,9 +240,10 @@ export class HistoryEntry {
   }
 
   /** Call this with the answer of its request. If the client saw a refusal although the change was made, the title says so. */
-  recordAnswer({ status, code }: { status: number; code: string | null }): void {
+  recordAnswer(answer: Pick<ExchangeDetails, "status" | "code" | "response_body">): void {
+    const { status } = answer;
     if (status === 0) this.refusal = "by a broken connection";
-    else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
+    else if (status >= 400) this.refusal = [status, readSentCode(answer)].filter(Boolean).join(" ");
   }
 
   /** Call this at the end of the change, when its title is complete. */

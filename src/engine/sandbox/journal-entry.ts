@@ -1,4 +1,5 @@
 import { fromUtf8 } from "../bytes.ts";
+import { tryParseJson } from "../contract/text.ts";
 
 /** A request that was answered, or an attempt to deliver an event: what the pipeline and the sender report. */
 export interface ExchangeDetails {
@@ -128,4 +129,15 @@ function countListBytes(texts: readonly string[]): number {
 /** A body as text; invalid UTF-8 becomes U+FFFD. */
 export function toBodyText(body: Uint8Array | string | undefined): string {
   return typeof body === "object" ? fromUtf8(body) : (body ?? "");
+}
+
+/** The code in an error answer, which an operation may spell in its own way; else the catalogue code. */
+export function readSentCode({
+  code,
+  response_body,
+}: Pick<ExchangeDetails, "code" | "response_body">): string | null {
+  if (code === null) return null;
+  const body = tryParseJson(toBodyText(response_body)) as { error?: { code?: unknown } } | null | undefined;
+  const sentCode = body?.error?.code;
+  return typeof sentCode === "string" ? sentCode : code;
 }

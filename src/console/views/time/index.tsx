@@ -10,7 +10,7 @@ import { formatAbsolute, formatTimeOfDay, RelativeTime } from "../../components/
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { Changes } from "../timeline/entry-detail.tsx";
 import { EntryStateActions } from "../timeline/entry-dialogs.tsx";
-import { toOutcome } from "../timeline/nodes.ts";
+import { isRewind, toOutcome } from "../timeline/nodes.ts";
 import { describeKind, toShortTitle } from "../timeline/words.ts";
 import { ClockPanel } from "./clock-panel.tsx";
 import { getTimerKey, PendingPanel } from "./pending-panel.tsx";
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
     title: "Event",
     renderCell: (entry) => (
       <span title={entry.title}>
-        <Mark outcome={toEntryOutcome(entry)} /> {entry.undone && <span className="quiet">undone: </span>}
+        <Mark outcome={toEntryOutcome(entry)} /> {entry.undone && <span className="quiet">undone </span>}
         {toShortTitle(entry.title)}
       </span>
     ),
@@ -133,11 +133,9 @@ export default function Time() {
 }
 
 /** The title of a rewind names the entry that it went back to. */
-function describeWithTarget(
-  { kind, title, subject }: HistoryEntry,
-  entries: readonly HistoryEntry[],
-): string {
-  const target = kind === "restore" ? entries.find(({ id }) => id === subject) : undefined;
+function describeWithTarget(entry: HistoryEntry, entries: readonly HistoryEntry[]): string {
+  const { title, subject } = entry;
+  const target = isRewind(entry) ? entries.find(({ id }) => id === subject) : undefined;
   // A function, since a title may contain `$&`.
   return toPrintableLines(
     target ? title.replace(target.id, () => `“${target.title.replace(/\.$/, "")}”`) : title,

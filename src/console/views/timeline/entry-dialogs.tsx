@@ -9,7 +9,7 @@ import { Notice } from "../../components/status.tsx";
 import { listDocumentedErrors, parsePair } from "../faults/rule-draft.ts";
 import { describeRule, explainEffect } from "../faults/rules.ts";
 import { ForkDialog } from "../sandboxes/sandbox-forms.tsx";
-import { isRewind } from "./words.ts";
+import { isRewind } from "./nodes.ts";
 
 const GENERAL_FAILURES: readonly Choice[] = [
   { id: "status 503", title: "503 Service Unavailable" },

@@ -175,7 +175,7 @@ describe("orderByTime", () => {
   });
 
   it("places a call before the advance during which it was held [interfaces 10]", () => {
-    const history = [makeEntry(1, { kind: "control", title: "The clock was advanced by 1m." })];
+    const history = [makeEntry(1, { kind: "control", operation: "clock.advance" })];
     const nodes = buildNodes({ requests: [makeLine(2)], history, attempts });
     expect(listSeqs(orderByTime(nodes))).toEqual([2, 1]);
   });

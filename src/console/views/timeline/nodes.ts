@@ -69,8 +69,7 @@ export function updateNodes(cache: TimelineCache, lists: TimelineLists): Timelin
     const cause = entry === undefined ? -1 : findCause(entry, positions);
     if (entry !== undefined) positions.set(entry.id, nodes.length);
     const attempt = entry && attempts.get(entry.id);
-    const restoredId = entry?.kind === "restore" ? entry.subject : null;
-    const target = nodes[positions.get(restoredId ?? "") ?? -1];
+    const target = isRewind(entry) ? nodes[positions.get(entry?.subject ?? "") ?? -1] : undefined;
     nodes.push(createNode({ seq, request, entry, cause, target }, attempt, nodes));
   }
   return { ...lists, nodes, positions };
@@ -148,8 +147,13 @@ function toChangeOutcome({ kind, delivered }: HistoryEntry): Outcome {
   return delivered ? "ok" : "failed";
 }
 
+/** A restore to another entry of the history, not to a snapshot. */
+export function isRewind(entry: Node["entry"]): boolean {
+  return entry?.operation === "history.rewind";
+}
+
 function isAdvance({ entry }: Node): boolean {
-  return entry?.kind === "control" && entry.title.startsWith("The clock was advanced");
+  return entry?.operation === "clock.advance";
 }
 
 /**

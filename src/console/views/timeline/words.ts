@@ -2,7 +2,7 @@ import type { JournalEntry, RequestLine } from "../../../../types/control-api.ts
 import { toPrintableLines } from "../../../engine/contract/text.ts";
 import { formatRuleName, toSingularName } from "../../components/text.tsx";
 import { WIRE_WORDS } from "../faults/rules.ts";
-import type { Node } from "./nodes.ts";
+import { isRewind, type Node } from "./nodes.ts";
 
 const KINDS = {
   request: "request",
@@ -16,11 +16,6 @@ const KINDS = {
 export function describeKind({ request, entry }: Pick<Node, "request" | "entry">): string {
   if (request) return "request";
   return isRewind(entry) ? "rewind" : KINDS[entry!.kind];
-}
-
-/** A restore to another entry of the history, not to a snapshot. */
-export function isRewind(entry: Node["entry"]): boolean {
-  return entry?.kind === "restore" && /^h_[\d_]+$/.test(entry.subject ?? "");
 }
 
 /** The request line, or the title of the history entry. */
