@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatAsCurl, formatBody } from "./copy-request.ts";
+import { formatAsCurl, formatAsFetch, formatAsPython, formatBody } from "./copy-request.ts";
 
 it("a copied curl command sends headers without a value, which curl drops in the usual form", () => {
   const command = formatAsCurl({
@@ -20,6 +20,19 @@ it("a copied curl command adds no content type to a body that was sent without o
   expect(formatAsCurl({ ...request, headers: [] })).toContain("-H 'Content-Type:'");
   const typed = formatAsCurl({ ...request, headers: [["content-type", "application/json"]] });
   expect(typed.match(/content-type/gi)).toHaveLength(1);
+});
+
+it("a request copied as fetch or Python keeps every repeated header", () => {
+  const request = { method: "GET", url: "http://127.0.0.1:4747/v1/models", body: undefined };
+  const headers: [string, string][] = [
+    ["X-Tag", "one"],
+    ["x-other", "three"],
+    ["x-tag", "two"],
+  ];
+  for (const copy of [formatAsFetch, formatAsPython])
+    expect(copy({ ...request, headers }).replaceAll(/\s/g, "")).toContain(
+      '{"X-Tag":"one,two","x-other":"three"}',
+    );
 });
 
 it.each([

@@ -3,7 +3,7 @@ import { listHeaderOptions, quoteForShell } from "../../tools/grader/curl.ts";
 
 /** Headers of the connection, or that every client or “Repeat” adds itself. */
 const NOT_COPIED =
-  /^(host|connection|content-length|accept-encoding|user-agent|origin|referer|sec-.*|keep-alive|transfer-encoding|accept-language|cookie|priority|accept|te|x-sandbox-repeat)$/i;
+  /^(host|connection|content-length|accept-encoding|user-agent|origin|referer|sec-.*|keep-alive|transfer-encoding|accept-language|cookie|set-cookie|priority|accept|te|x-sandbox-repeat)$/i;
 export const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
 
 export interface RequestCopy {
@@ -69,8 +69,18 @@ export function formatAsCurl({ method, url, headers, body, binarySize }: Request
   ].join(" \\\n  ");
 }
 
+/** Headers by name; values of a repeated one are joined, as HTTP allows. */
+export function joinRepeated(headers: RequestCopy["headers"]): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    const known = Object.keys(joined).find((one) => one.toLowerCase() === name.toLowerCase());
+    joined[known ?? name] = known === undefined ? value : `${joined[known]}, ${value}`;
+  }
+  return joined;
+}
+
 export function formatAsFetch({ method, url, headers, body, binarySize }: RequestCopy): string {
-  const options = { method, headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body }) };
+  const options = { method, headers: joinRepeated(headers), ...(body === undefined ? {} : { body }) };
   const hint = binarySize === undefined ? "" : `// Add the body: ${binarySize} bytes that are not text.\n`;
   return `${hint}await fetch(${JSON.stringify(url)}, ${JSON.stringify(options, null, 2)});`;
 }
@@ -83,7 +93,7 @@ export function formatAsPython({ method, url, headers, body, binarySize }: Reque
     "response = requests.request(",
     `    ${JSON.stringify(method)},`,
     `    ${JSON.stringify(url)},`,
-    `    headers=${JSON.stringify(Object.fromEntries(headers))},`,
+    `    headers=${JSON.stringify(joinRepeated(headers))},`,
     ...(body === undefined ? [] : [`    data=${JSON.stringify(body)}.encode(),`]),
     ...(binarySize === undefined ? [] : [`    data=open("${nameFile(binarySize)}", "rb"),`]),
     ")",

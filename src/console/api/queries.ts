@@ -72,6 +72,8 @@ export function useSandboxQuery<T>(
 }
 
 interface ConfirmationOptions<T, Input> {
+  /** Changes with the same name run one after another. */
+  queue?: string;
   /** Confirms in a sentence what was done. */
   confirmation?: string | ((result: T, input: Input) => string | undefined);
 }
@@ -82,7 +84,7 @@ interface ConfirmationOptions<T, Input> {
  */
 function useUndoableMutation<T, Input>(
   mutationFn: (input: Input) => Promise<T>,
-  { confirmation }: ConfirmationOptions<T, Input>,
+  { confirmation, queue }: ConfirmationOptions<T, Input>,
   findUndo: (result: T, input: Input) => (() => Promise<unknown>) | undefined,
   refetched: InvalidateQueryFilters,
 ) {
@@ -98,6 +100,7 @@ function useUndoableMutation<T, Input>(
   };
   return useMutation<T, ControlError, Input, typeof confirm>({
     mutationFn,
+    ...(queue !== undefined && { mutationKey: [queue], scope: { id: queue } }),
     // As rendered when the change began: the live stream may show its result before the call has ended.
     onMutate: () => confirm,
     onSuccess: (result, input, confirmBegun, { client }) => confirmBegun(result, input, client),

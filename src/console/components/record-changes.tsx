@@ -1,5 +1,6 @@
 import type { RecordChanges } from "../../../types/control-api.ts";
 import { getOwn, isEqual } from "../../engine/maps.ts";
+import { describeLogged } from "../views/webhooks/attempts.ts";
 import { formatCount, PathText } from "./text.tsx";
 
 type ChangedRecord = RecordChanges[string][number];
@@ -83,15 +84,16 @@ export function FieldTable(props: Sides & { head: string; words: Pick<ChangeWord
         </tr>
       </thead>
       <tbody>
-        {listDifferingFields(props).map((name) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            {before && (
-              <Side className="was" name={words.before} value={before[name]} other={after?.[name]} />
-            )}
-            {after && <Side className="is" name={words.after} value={after[name]} other={before?.[name]} />}
-          </tr>
-        ))}
+        {listDifferingFields(props).map((name) => {
+          const [was, is] = [before, after].map((side) => describeValue(name, side?.[name]));
+          return (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {before && <Side className="was" name={words.before} value={was} other={is} />}
+              {after && <Side className="is" name={words.after} value={is} other={was} />}
+            </tr>
+          );
+        })}
       </tbody>
     </table>
   );
@@ -121,6 +123,11 @@ function Side(props: { className: string; name: string; value: unknown; other: u
       )}
     </td>
   );
+}
+
+/** The log of a delivery's attempts as a line for each; other values as they are. */
+function describeValue(field: string, value: unknown): unknown {
+  return field === "attempt_log" && Array.isArray(value) ? value.map(describeLogged).join("\n") : value;
 }
 
 function toText(value: unknown): string {

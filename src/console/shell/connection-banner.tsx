@@ -11,7 +11,7 @@ const GRACE_MS = 1500;
 
 /** Says why the page may be out of date; empty while connected. */
 export function ConnectionBanner() {
-  const { connection, since } = useLive((state) => state);
+  const { connection, since, timeline } = useLive((state) => state);
   const sandbox = useSandboxName();
   const stream = useLiveStream();
   const now = useWallClock();
@@ -39,8 +39,10 @@ export function ConnectionBanner() {
   }
   if (connection === "joining" && now - since > GRACE_MS) {
     return (
-      <Notice outcome="refused" action={retry}>
-        Live updates were interrupted. Reconnecting … This page may be out of date.
+      <Notice outcome={timeline.isLoaded ? "refused" : "other"} action={retry}>
+        {timeline.isLoaded
+          ? "Live updates were interrupted. Reconnecting … This page may be out of date."
+          : "Connecting …"}
       </Notice>
     );
   }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Route } from "@playwright/test";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
@@ -149,6 +150,22 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row.getByRole("switch")).not.toBeChecked();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
     expect(complaints).toEqual([]);
+  });
+
+  it("activates both of two scenarios whose switches are clicked in quick succession [interfaces 3]", async () => {
+    const { page } = await open("?find=models-list");
+    const held: Route[] = [];
+    let isHeld = true;
+    await page.route("**/scenarios/active", (route) => (isHeld ? void held.push(route) : route.continue()));
+    const names = ["models-list-rate-limited", "models-list-signed-out"];
+    const findSwitch = (name: string) => page.getByRole("row", { name }).getByRole("switch");
+    for (const name of names) await findSwitch(name).press("Space");
+    for (const name of names) await see(findSwitch(name)).toBeChecked();
+    isHeld = false;
+    for (const route of held) await route.continue();
+    await expect.poll(async () => (await control("GET", "")).body.scenarios).toEqual(names);
+    for (const name of names) await see(findSwitch(name)).toBeChecked();
+    await control("PUT", "/scenarios/active", { names: [] });
   });
 
   it("says why a scenario file is invalid [interfaces 3]", async () => {

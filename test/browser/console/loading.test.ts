@@ -1,6 +1,6 @@
 import type { Page, Route } from "@playwright/test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { choose } from "../../support/browser/console.ts";
+import { choose, waitForLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -71,6 +71,18 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     await chosen;
     await see(page).toHaveURL(/event=file\.processed/);
     await see(send).toBeEnabled();
+  });
+
+  it("says that it connects, not that live updates were interrupted, before the first connection [interfaces 2]", async () => {
+    const { page } = await open();
+    const held: Route[] = [];
+    await page.route("**/live", (route) => void held.push(route), { times: 1 });
+    await page.goto(`${api.url}/_console/s/default/time`);
+    await see(page.getByRole("status").first()).toContainText("Connecting");
+    await see(page.getByText(/interrupted/)).toHaveCount(0);
+    for (const route of held.splice(0)) await route.continue();
+    await waitForLive(page);
+    await see(page.getByText("Connecting")).toHaveCount(0);
   });
 
   it("does not offer a call before users and samples have loaded [interfaces 2]", async () => {

@@ -49,6 +49,15 @@ describe("a text of 200 characters in the console", { timeout: 4 * PATIENCE_MS }
     expect(await body.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
   });
 
+  it.each([900, 1440])("leaves room for the code of an error at %i px", async (width) => {
+    await api.call("ada", "GET", "/v1/nowhere");
+    const { page } = await openAt("/s/default/timeline", { width });
+    const row = page.getByRole("row", { name: /404 GET.*nowhere/ }).first();
+    const code = row.getByText("RESOURCE_NOT_FOUND");
+    await see(code).toBeVisible();
+    expect(await code.evaluate((cell) => cell.scrollWidth - cell.clientWidth)).toBe(0);
+  });
+
   it("does not make a long path's row or pane unreadable", async () => {
     await api.call("ada", "GET", `/v1/models?find=${WORD}`);
     await api.call("ada", "GET", `/v1/${WORD.repeat(10)}`);
@@ -56,7 +65,7 @@ describe("a text of 200 characters in the console", { timeout: 4 * PATIENCE_MS }
     const row = page.getByRole("row", { name: /find=/ });
     await see(row).toBeVisible();
     expect(await row.locator(".path-end").evaluate((path) => path.scrollWidth - path.clientWidth)).toBe(0);
-    await page.getByRole("row", { name: /404 GET/ }).click();
+    await page.getByRole("row", { name: /404 GET.*xxx/ }).click();
     await page.setViewportSize(NARROW);
     await see(page.getByText("No operation matches this method and path.")).toBeInViewport();
   });

@@ -96,6 +96,15 @@ describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => 
     );
   });
 
+  it("shows method and path of an operation without a summary once [interfaces 18]", async () => {
+    await control("PUT", "/operations", { openapi: JSON.stringify(BOXES) });
+    const { page } = await open("api?operation=listBoxes");
+    const pane = page.getByRole("region", { name: "Operation listBoxes" });
+    await see(pane).toContainText("GET /v2/boxes");
+    const texts = (await pane.textContent())!.split("Copy as curl")[0]!;
+    expect(texts.match(/GET \/v2\/boxes/g)).toHaveLength(1);
+  });
+
   it("tries out an own operation, with values of this world [interfaces 18]", async () => {
     const { id } = await addProject();
     const { page, complaints } = await open("api?operation=createIssue");

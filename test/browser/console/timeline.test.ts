@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import type { Page } from "@playwright/test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { JournalEntry } from "../../../types/control-api.ts";
@@ -94,14 +95,14 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("searchbox", { name: "Filter the timeline" }).fill("code:RESOURCE_NOT_FOUND");
     await findRow(page, /thread_none/).click();
     await see(detail(page).locator(".badge").first()).toHaveText("404 thread_not_found");
-    await see(detail(page)).toContainText("in rules: RESOURCE_NOT_FOUND");
+    await see(detail(page)).toContainText("called RESOURCE_NOT_FOUND in rules");
     await page.getByRole("searchbox", { name: "Filter the timeline" }).fill("");
     await api.call("dan", "GET", "/v2/none");
     await findRow(page, /none$|v2.none/)
       .first()
       .click();
     await see(detail(page).locator(".badge").first()).toHaveText("404 RESOURCE_NOT_FOUND");
-    await see(detail(page)).not.toContainText("in rules:");
+    await see(detail(page)).not.toContainText("in rules");
   });
 
   it("says what an armed rule does [interfaces 6]", async () => {
@@ -139,6 +140,62 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(findRow(page, /200 DELETE.*undone/)).toHaveCount(0);
     await see(findRow(page, /DELETE \/v1\/threads/).first()).toBeVisible();
     expect(complaints).toEqual([]);
+  });
+
+  it("shows the attempts of a changed delivery as sentences, not as JSON [interfaces 10]", async () => {
+    const { body: receiver } = await control("POST", "/receivers", { answers: [500, 200] });
+    await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { page } = await open();
+    await see(findRow(page, /500: thread.deleted, first attempt/)).toBeVisible();
+    await control("POST", "/clock/advance", { by: "1m" });
+    await findRow(page, /200: thread.deleted, retry/).click();
+    const log = detail(page).getByRole("row", { name: /^attempt_log/ });
+    await see(log).toContainText(/first: returned 500 in \d+ ms\s+retry: returned 200 in \d+ ms/);
+    await see(log).not.toContainText("{");
+  });
+
+  it("shows the restore of a snapshot whose name is that of an entry as a restore [interfaces 10]", async () => {
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await control("POST", "/snapshots", { name: "h_1" });
+    await control("POST", "/snapshots/h_1/restore");
+    const { page } = await open();
+    await findRow(page, /restore.*The snapshot h_1 was restored/).click();
+    await see(detail(page).getByRole("button", { name: "Undo restore" })).toBeVisible();
+    await page.goto(`${api.url}/_console/s/default/time?changes=all`);
+    await see(page.getByText("The snapshot h_1 was restored.")).toBeVisible();
+    await control("DELETE", "/snapshots/h_1");
+  });
+
+  it("titles a fault after the change by the code that the client got [interfaces 10]", async () => {
+    await control("POST", "/faults", {
+      match: { operation: "threads.delete" },
+      phase: "after",
+      effect: { error: "RESOURCE_NOT_FOUND" },
+    });
+    const { body } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { entries } = (await control("GET", "/history?kind=request")).body;
+    expect(entries[0].title).toMatch(`it was done, but answered 404 ${body.error.code}.`);
+    expect(body.error.code).toBe("thread_not_found");
+    await control("DELETE", "/faults");
+  });
+
+  it("keeps the last time of the strip off the right edge [interfaces 10]", async () => {
+    await control("PUT", "/clock", { mode: "frozen" });
+    for (const by of [250, 850, 950, 850, 1200, 1100, 900, 800]) {
+      await control("POST", "/clock/advance", { by });
+      await api.call("dan", "GET", "/v1/models");
+    }
+    const { page } = await open();
+    await see(page.locator(".strip-tick").first()).toBeVisible();
+    const rights = `[".strip-plot", ".strip-tick text"].map((parts) => Math.max(
+      ...[...document.querySelectorAll(parts)].map((part) => part.getBoundingClientRect().right)))`;
+    for (let width = 370; width < 400; width += 1) {
+      await page.setViewportSize({ width, height: 740 });
+      await page.evaluate("new Promise(requestAnimationFrame)");
+      const [edge, label] = (await page.evaluate(rights)) as [number, number];
+      expect(label, `at ${width}`).toBeLessThan(edge - 3);
+    }
   });
 
   it("says why a call that changed nothing offers no rewind [interfaces 10]", async () => {
@@ -374,6 +431,23 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(entries[0]).toMatchObject({ principal: "usr_ada", request: { query: "limit=1" } });
     expect(JSON.stringify(entries[0].request.headers)).toContain("x-trace");
     expect(complaints).toEqual([]);
+  });
+
+  it("sends every repeated header again after an edit [interfaces 2]", async () => {
+    await new Promise((resolve) => {
+      const headers = { "api-key": KEYS.dan, "x-tag": ["one", "two"] };
+      request(`${api.url}/v1/models`, { headers }, (answer) => answer.resume().on("end", resolve)).end();
+    });
+    const { page } = await open();
+    await findRow(page, /GET \/v1\/models/).click();
+    await detail(page).getByRole("button", { name: "Edit and send again" }).click();
+    const dialog = page.getByRole("dialog");
+    await see(dialog.getByLabel("Headers")).toHaveValue(/x-tag: one\nx-tag: two/);
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await see(dialog.getByRole("status")).toContainText("200");
+    const { entries } = (await control("GET", "/journal?limit=1")).body;
+    const tags = entries[0].request.headers.filter(({ name }: { name: string }) => name === "x-tag");
+    expect(tags).toEqual([{ name: "x-tag", value: "one, two" }]);
   });
 
   it("undoes what an edited request changed [interfaces 2]", async () => {

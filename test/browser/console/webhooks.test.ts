@@ -217,6 +217,25 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     );
   });
 
+  it("names the inactive webhook that would have received a triggered event, and leads to it [interfaces 4]", async () => {
+    await control("POST", "/state/organizations", { id: "org_quiet", name: "Quiet" });
+    await control("POST", "/state/webhooks", {
+      ...{ webhook_id: "wh_quiet", url: "http://127.0.0.1:9/quiet", events: ["file.processed"] },
+      ...{ organization_id: "org_quiet", active: false, inactive_because: "paused by hand" },
+    });
+    const { page } = await open("?show=trigger&event=file.processed");
+    await choose(page, "Organization", /^Quiet/);
+    await page.getByRole("button", { name: "Trigger event" }).click();
+    const answer = page.getByRole("alert");
+    await see(answer).toContainText(
+      "wh_quiet subscribes to it, but is inactive: paused by hand. Activate it to send it such events.",
+    );
+    await see(answer).not.toContainText("wh_ops");
+    await answer.getByRole("link", { name: "wh_quiet" }).click();
+    await page.getByRole("button", { name: "Activate" }).click();
+    await page.goBack();
+  });
+
   it("creates a receiver, registers a webhook for it, and shows signature checks [interfaces 4]", async () => {
     const { page, complaints } = await open("?show=receivers&open=new");
     await choose(page, "Responses", /^Custom/);

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Page } from "@playwright/test";
+import type { Page, Route } from "@playwright/test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
@@ -43,6 +43,28 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText(/^Saved \w+\.$/).last()).toBeVisible();
     expect(await record("threads", "thread_ada")).toMatchObject({ title: "Plans for the autumn" });
     expect(complaints).toEqual([]);
+  });
+
+  it("keeps what is typed while a save is running [interfaces 2]", async () => {
+    const { page } = await open("?collection=threads&record=thread_ada");
+    const held: Route[] = [];
+    await page.route("**/state/threads/thread_ada*", (route) =>
+      route.request().method() === "PATCH" ? void held.push(route) : route.continue(),
+    );
+    const title = page.getByRole("textbox", { name: "title" });
+    await title.fill("First");
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect.poll(() => held.length).toBe(1);
+    await title.fill("First, second");
+    await held[0]!.continue();
+    await see(page.getByText("Saved thread_ada.")).toBeVisible();
+    await see(page.getByRole("button", { name: "Save" })).toBeEnabled();
+    await see(title).toHaveValue("First, second");
+    expect(await record("threads", "thread_ada")).toMatchObject({ title: "First" });
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect.poll(() => record("threads", "thread_ada")).toMatchObject({ title: "First, second" });
+    await see(page.getByRole("button", { name: "Cancel" })).toHaveCount(0);
   });
 
   it("scrolls to the error at a field, and keeps the input across views [interfaces 2]", async () => {

@@ -22,9 +22,12 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
     <DetailPane title={summary} label={`Operation ${operationId}`} onClose={onClose}>
       <div className="operation stack">
         <p>
-          <code>
-            <strong>{method}</strong> <PathText>{path}</PathText>
-          </code>{" "}
+          {/* An own operation without a summary has them as its title. */}
+          {summary !== `${method} ${path}` && (
+            <code>
+              <strong>{method}</strong> <PathText>{path}</PathText>
+            </code>
+          )}{" "}
           <span className="quiet">
             {operationId}
             {!operation["x-own"] && `, ${describeSection(operation["x-section"])}`}

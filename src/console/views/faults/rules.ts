@@ -22,15 +22,13 @@ export function toDefinition({ hits: _hits, spent: _spent, lease, ...rule }: Fau
 type Rule = Pick<FaultRule | RuleDefinition, keyof FaultRule & keyof RuleDefinition>;
 
 /**
- * "The first 2 calls of models.list by usr_dan: RATE_LIMIT_EXCEEDED, after the operation has run". `first`: the word for the first
+ * "The first 2 calls of models.list by usr_dan, after the operation has run: RATE_LIMIT_EXCEEDED". `first`: the word for the first
  * calls; "next" for a rule that is about to be armed for calls like an earlier one.
  */
 export function describeRule(rule: Rule, first: "first" | "next" = "first"): string {
-  const effects = describeEffects(rule);
-  const phase = rule.phase === "after" ? ["after the operation has run"] : [];
-  return toPrintableLines(
-    `${describeSchedule(rule, first)} ${describeTarget(rule)}: ${[...effects, ...phase].join(", ")}`,
-  );
+  const calls = `${describeSchedule(rule, first)} ${describeTarget(rule)}`;
+  const phase = rule.phase === "after" ? ", after the operation has run" : "";
+  return toPrintableLines(`${calls}${phase}: ${describeEffects(rule).join(", ")}`);
 }
 
 export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule): string {

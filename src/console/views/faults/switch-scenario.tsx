@@ -1,7 +1,10 @@
+import { useMutationState } from "@tanstack/react-query";
 import { Switch } from "react-aria-components";
 import type { ScenarioState } from "../../../../types/control-api.ts";
 import type { SandboxCalls } from "../../api/calls.ts";
 import { useSandboxChange } from "../../api/queries.ts";
+
+const QUEUE = "scenarios";
 
 /** Reads the active scenarios first, since other clients may have changed them. */
 export async function switchScenario(calls: SandboxCalls, { name, on }: { name: string; on: boolean }) {
@@ -12,6 +15,7 @@ export async function switchScenario(calls: SandboxCalls, { name, on }: { name: 
 
 export function useScenarioSwitch() {
   return useSandboxChange(switchScenario, {
+    queue: QUEUE,
     confirmation: (_result, { name, on }) => `${on ? "Activated" : "Deactivated"} ${name}.`,
     undo: (calls, _result, { name, on }) => switchScenario(calls, { name, on: !on }),
   });
@@ -24,14 +28,17 @@ export function ScenarioSwitch(props: {
 }) {
   const { scenario, switching, label } = props;
   const { name, active } = scenario;
-  const { isPending, variables, mutate } = switching;
-  const on = isPending && variables.name === name ? variables.on : active;
+  const pending = useMutationState({
+    filters: { mutationKey: [QUEUE], status: "pending" },
+    select: ({ state }) => state.variables as { name: string; on: boolean },
+  });
+  const { on } = pending.findLast((one) => one.name === name) ?? { on: active };
   return (
     <Switch
       className="switch"
       aria-label={label === undefined ? `Activate ${name}` : undefined}
       isSelected={on}
-      onChange={(next) => mutate({ name, on: next })}
+      onChange={(next) => switching.mutate({ name, on: next })}
     >
       <span className="switch-track" aria-hidden="true">
         <span className="switch-thumb" />

@@ -6,8 +6,11 @@ import type {
   ClockChange,
   ClockChanged,
   ClockState,
+  Duration,
   RanTimer,
 } from "../../../../types/control-api.ts";
+import { parseDuration } from "../../../engine/contract/duration.ts";
+import { toInputError } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Field, Form } from "../../components/form.tsx";
@@ -36,14 +39,15 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
   const now = new Date(useSandboxNow()).toISOString();
   const [typed, setTyped] = useState("");
   const change = useSandboxChange(
-    (calls, to: ClockChange | AdvanceTo): Promise<ClockChanged | Advanced> =>
-      "mode" in to ? calls.setClock(to) : calls.advance(to),
+    (calls, to: ClockChange | AdvanceTo | string): Promise<ClockChanged | Advanced> => {
+      if (typeof to === "string") return calls.advance(readTarget(to));
+      return "mode" in to ? calls.setClock(to) : calls.advance(to);
+    },
     { confirmation: ({ now, ran }) => `Now ${formatAbsolute(now)}. ${describeTimers(ran)}` },
   );
   const { isPending, error } = change;
   const isSlow = useIsSlow(isPending);
-  const name = /^\d{4}-/.test(typed.trim()) ? "to" : "by";
-  const mutate = () => change.mutate({ [name]: typed.trim() } as AdvanceTo);
+  const mutate = () => change.mutate(typed.trim());
   return (
     <section className="clock-panel panel flow" aria-label="Clock">
       <div className="clock-large">
@@ -81,7 +85,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
         <Form submit="Advance" change={{ isPending, error, mutate }}>
           <Field
             label="Advance by a duration, or to a time"
-            name={name}
+            name={isTime(typed.trim()) ? "to" : "by"}
             value={typed}
             onChange={setTyped}
             placeholder="1h30m, 2026-12-24T18:00Z"
@@ -92,6 +96,15 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
       {isSlow && <Progress />}
     </section>
   );
+}
+
+const isTime = (typed: string) => /^\d{4}-/.test(typed);
+
+/** @throws ControlError for a text that is neither a duration nor begins as a time */
+function readTarget(typed: string): AdvanceTo {
+  if (isTime(typed)) return { to: typed };
+  if (parseDuration(typed) !== undefined) return { by: typed as Duration };
+  throw toInputError("by", "by must be a duration such as 1h30m, or a time such as 2026-12-24T18:00Z.");
 }
 
 const SLOW_MS = 400;

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { NO_CREDENTIALS, useActors } from "../../api/actors.ts";
-import { CREDENTIALS, toRequestCopy } from "../../api/copy-request.ts";
+import { CREDENTIALS, joinRepeated, toRequestCopy } from "../../api/copy-request.ts";
 import { BODILESS_METHODS } from "../../api/fetch-service.ts";
 import { toInputError } from "../../api/form-fields.ts";
 import { useServiceCall } from "../../api/queries.ts";
@@ -68,7 +68,7 @@ function requirePath(path: string): string {
 /** @throws ControlError for a line that is not a header */
 function parseHeaders(text: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return Object.fromEntries(
+  return joinRepeated(
     lines.map((line) => {
       const [, name, value] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
       if (name === undefined)

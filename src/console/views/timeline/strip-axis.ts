@@ -4,8 +4,8 @@ const MIN_RATIO = 8;
 const MAX_CUTS = 8;
 /** Share of the axis that a cut pause takes. */
 const CUT_SHARE = 0.04;
-/** Width of a character of a tick label and the free space after it, in pixels. */
-const CHARACTER_PX = 6.8;
+/** Greatest width of a character of a tick label, and the free space after the label, in pixels. */
+export const CHARACTER_PX = 6.8;
 const LABEL_GAP_PX = 14;
 
 const SECOND = 1000;

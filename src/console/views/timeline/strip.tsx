@@ -4,7 +4,7 @@ import { useWidth } from "../../components/layout.tsx";
 import { getOutcomePaint, SHAPES } from "../../components/status.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import { type Node, orderByTime } from "./nodes.ts";
-import { BOTTOM, createStripAxis, MARK, TOP, toY } from "./strip-axis.ts";
+import { BOTTOM, CHARACTER_PX, createStripAxis, MARK, TOP, toY } from "./strip-axis.ts";
 
 /** Only the newest entries are drawn. */
 const MAX_MARKS = 2000;
@@ -55,7 +55,8 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
         {makeTicks(width - 2 * MARK).map(({ position, word }) => (
           <g key={position} className="strip-tick" transform={`translate(${toX(position)})`}>
             <path d={`M0 ${TOP}V${BOTTOM + 4}`} />
-            <text x={2} y={BOTTOM + 14}>
+            {/* The last one moves left, into the gap before it, to end before the edge. */}
+            <text x={Math.min(2, width - toX(position) - word.length * CHARACTER_PX)} y={BOTTOM + 14}>
               {word}
             </text>
           </g>

@@ -3,12 +3,12 @@ import { capitalize } from "../../../engine/contract/text.ts";
 import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { Badge, getOutcomePaint, LoadError, Mark, type Outcome, SHAPES } from "../../components/status.tsx";
-import { formatRuleName } from "../../components/text.tsx";
 import { formatAbsolute, RelativeTimeText, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,
   type AttemptState,
   type Delivery,
+  describeLogged,
   formatSpan,
   listAttemptMarks,
 } from "./attempts.ts";
@@ -151,12 +151,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
 }
 
 function describeAttempt({ state, attempt }: AttemptMark): string {
-  if (attempt) {
-    const answer = attempt.error ?? `returned ${attempt.response_code}`;
-    const fault =
-      attempt.fault === undefined ? "" : `, ${formatRuleName(attempt.fault.replace(/^fault:/, ""))}`;
-    return `${attempt.kind}: ${answer} in ${attempt.duration_ms} ms${fault}`;
-  }
+  if (attempt) return describeLogged(attempt);
   if (state === "due") return "next retry";
   if (state === "expected") return "if the previous attempt fails";
   if (state === "cancelled") return "the webhook became inactive";

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Receiver>[] = [
     title: "Responses",
     value: ({ answers }) => formatAnswers(answers),
   },
-  { id: "served", title: "Requests", width: "5.5rem", isNumber: true },
+  { id: "served", title: "Answered", width: "5.5rem", isNumber: true },
 ];
 
 /** Webhook endpoints inside the server, with configured responses; they verify signatures. */

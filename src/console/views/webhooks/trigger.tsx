@@ -21,7 +21,7 @@ import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Badge, Notice } from "../../components/status.tsx";
 import { TypedField } from "../../components/typed-field.tsx";
-import { useEventChoices } from "./use-webhooks.ts";
+import { useEventChoices, useWebhooks } from "./use-webhooks.ts";
 
 /** Triggers an event. Empty data fields come from a record, or are generated from the seed. */
 export function Trigger() {
@@ -101,7 +101,9 @@ export function Trigger() {
           ))}
         </fieldset>
       </Form>
-      {trigger.data && !trigger.isPending && <TriggeredDeliveries event={name} triggered={trigger.data} />}
+      {trigger.data && !trigger.isPending && (
+        <TriggeredDeliveries event={name} organization={inputs.organization} triggered={trigger.data} />
+      )}
     </div>
   );
 }
@@ -128,14 +130,32 @@ function parseTexts(fields: readonly FormField[], texts: Readonly<Record<string,
   );
 }
 
-function TriggeredDeliveries({ event, triggered: { deliveries } }: { event: string; triggered: Triggered }) {
+/** `organization` is empty for that of the record. */
+function TriggeredDeliveries(props: { event: string; organization: string; triggered: Triggered }) {
+  const { event, organization, triggered } = props;
+  const { deliveries } = triggered;
+  const { webhooks = [] } = useWebhooks();
   if (deliveries.length === 0) {
+    const inactive = webhooks.filter(
+      ({ active, events, organization_id }) =>
+        !active &&
+        (events as readonly string[]).includes(event) &&
+        (organization === "" || organization === organization_id),
+    );
     return (
       <Notice outcome="refused">
         Not sent: no active webhook of the organization subscribes to {event}.{" "}
         <ViewLink view="webhooks" query={{ show: "webhooks", register: "new" }}>
           Register one
         </ViewLink>
+        {inactive.map(({ webhook_id, inactive_because: reason }) => (
+          <p key={webhook_id}>
+            <ViewLink view="webhooks" query={{ show: "webhooks", webhook: webhook_id }}>
+              {webhook_id}
+            </ViewLink>{" "}
+            subscribes to it, but is inactive{reason && `: ${reason}`}. Activate it to send it such events.
+          </p>
+        ))}
       </Notice>
     );
   }

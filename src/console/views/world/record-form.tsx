@@ -94,6 +94,8 @@ export function useDraft(key: string, record: Fields) {
     json: state.json ?? JSON.stringify(edited, null, 2),
     changeJson: (text: string) => changeState((before) => applyJson(before, text, record)),
     discard: () => changeState(() => UNTOUCHED),
+    /** Keeps what was typed since this draft was rendered. */
+    discardUnlessEdited: () => changeState((now) => (now === state ? UNTOUCHED : now)),
     isSilent,
     setSilent,
   };

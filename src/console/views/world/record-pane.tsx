@@ -72,7 +72,7 @@ function EditRecord({ collection, id, fields, record }: PaneProps & { id: string
       draft={draft}
       submit="Save"
       change={save}
-      onSuccess={draft.discard}
+      onSuccess={draft.discardUnlessEdited}
       onCancel={draft.isTouched ? cancel : undefined}
     />
   );

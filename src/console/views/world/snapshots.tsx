@@ -98,7 +98,7 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
     <li className="snapshot flow">
       <strong>{name}</strong>
       <span className="quiet">
-        {pluralize(records, "record")}, <RelativeTime at={taken_at} />
+        {pluralize(records, "record")}, taken <RelativeTime at={taken_at} />
       </span>
       <span className="actions">
         <ViewLink
