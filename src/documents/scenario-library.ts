@@ -157,15 +157,19 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.files.add(path);
   }
 
-  /** Adds a scenario of a saved sandbox that is opened; false if there is one of its name. @throws DocumentError */
+  /**
+   * Adds a scenario of a saved sandbox that is opened, or replaces that of an earlier one if no sandbox uses it; false if
+   * the name is not new. @throws DocumentError
+   */
   addDocument(name: string, document: object): boolean {
-    if (this.has(name)) return false;
+    const isReplaced = this.openedScenarios.has(name) && !this.isActive(name);
+    if (this.has(name) && !isReplaced) return false;
     const text = JSON.stringify({ ...document, name });
     this.openedScenarios.set(
       name,
       readScenario({ text, displayName: `scenario ${name}`, file: name }, this.api),
     );
-    return true;
+    return !isReplaced;
   }
 
   /** Removes what `addDocument` added, when the rest of the file could not be opened. */

@@ -189,6 +189,24 @@ describe("a sandbox as a file", () => {
     expect((await api.call(undefined, "GET", "/_control/sandboxes/mine")).status).toBe(200);
   });
 
+  it("has the scenario of the newest file of that name, once no sandbox uses the earlier one [interfaces 19]", async () => {
+    const given = await start();
+    const value = JSON.parse(gunzipSync(await given.sandbox.export()).toString());
+    const scenario = { name: "ours", document: { description: "first", rules: [] } };
+    value.content.scenarios.push(scenario);
+    value.content.saved.faults.active.push("ours");
+    const engine = await startElsewhere();
+    const readDescription = async () => {
+      const opened = await engine.openFile(new Uint8Array(gzipSync(JSON.stringify(value))));
+      const { items } = await opened.scenarios.list();
+      await opened.delete();
+      return items.find(({ name }) => name === "ours")!.description;
+    };
+    expect(await readDescription()).toBe("first");
+    scenario.document.description = "second";
+    expect(await readDescription()).toBe("second");
+  });
+
   it("has the OpenAPI document of its sandbox, with the records of its collections [interfaces 19]", async () => {
     const { sandbox } = await start();
     const answers = { responses: { "200": { description: "They" } } };
@@ -298,6 +316,14 @@ describe("a sandbox as a file", () => {
           return value;
         }),
         "needs the operations of our api.ts (SHA-256 0123456789ab); open it where these files are, with `understudy open FILE --operations 'our api.ts'`.",
+      ],
+      [
+        "of a secret that is too long for a text",
+        changeFile((value) => {
+          value.understudy = "⟦given:t0:900000000⟧";
+          return value;
+        }),
+        "was not written by",
       ],
       ["a bomb", new Uint8Array(gzipSync(Buffer.alloc(260 * 1024 * 1024))), "holds more than 256 MB"],
     ] as const) {

@@ -167,9 +167,8 @@ export function resolvePlaceholders(text: string, getValue: (kind: string, name:
 
 /** A text in place of an unknown secret: deterministic for its name, with the same length. */
 export function inventSecret(name: string, length: number): string {
-  let text = "";
-  for (let block = 0; text.length < length; block++) text += toHex(digest("sha256", `${name}\u0000${block}`));
-  return text.slice(0, length);
+  const block = toHex(digest("sha256", name));
+  return block.repeat(Math.ceil(length / block.length)).slice(0, length);
 }
 
 function maskUnknown(secret: string): string {
