@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
 import { normalizePath } from "../engine/contract/http-url.ts";
-import { clip } from "../engine/documents/document-error.ts";
+import { clip } from "../engine/contract/text.ts";
 import { splitTarget } from "../engine/pipeline/plain-http.ts";
 import { ExpressServer, type MessageClasses } from "../hosts/node/express-server.ts";
 import { NodeRequest, toOriginForm } from "../hosts/node/node-request.ts";

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isLoopback } from "../engine/contract/http-url.ts";
-import { clip } from "../engine/documents/document-error.ts";
+import { clip } from "../engine/contract/text.ts";
 import { toPairs } from "../engine/maps.ts";
 import { Problem } from "./problem.ts";
 

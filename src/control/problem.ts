@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from "../engine/contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
-import { capitalize, findNearest, toSentence } from "../engine/contract/text.ts";
-import { clip, DocumentError } from "../engine/documents/document-error.ts";
+import { capitalize, clip, findNearest, toSentence } from "../engine/contract/text.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { NotAvailableError } from "../engine/platform.ts";
 import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";

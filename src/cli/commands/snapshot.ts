@@ -1,5 +1,6 @@
 import type { Difference, SnapshotFile } from "../../client/types.ts";
 import { readUserText } from "../../documents/files.ts";
+import { clip } from "../../engine/contract/text.ts";
 import { FORCE, group, sandboxCommand } from "../command.ts";
 import { requireSuccess } from "../failure.ts";
 import { formatTable } from "../process.ts";
@@ -89,12 +90,9 @@ function formatDifference({ added, removed, changed }: Difference): string {
   return lines.length === 0 ? "No differences." : lines.join("\n");
 }
 
-const MAX_VALUE_LENGTH = 100;
-
 /** Formats the value as JSON, which also keeps control characters from the terminal. */
 function formatJsonValue(value: unknown): string {
-  const text = JSON.stringify(value) ?? "null";
-  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
+  return clip(JSON.stringify(value) ?? "null", 100);
 }
 
 function findRecordId(record: unknown): string {

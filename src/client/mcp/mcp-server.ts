@@ -7,12 +7,13 @@ import {
 } from "@modelcontextprotocol/server";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import type { JsonSchema } from "../../engine/contract/schema.ts";
+import { cutText } from "../../engine/contract/text.ts";
 import type { UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
 import { isObject } from "../options.ts";
 import { CLIENT_TEST_TOOL } from "./client-test-tool.ts";
 import { READING_TOOLS } from "./reading-tools.ts";
-import { type Arguments, ControlApi, cutText, type Tool, type ToolFields, type ToolTarget } from "./tool.ts";
+import { type Arguments, ControlApi, type Tool, type ToolFields, type ToolTarget } from "./tool.ts";
 import { WRITING_TOOLS } from "./writing-tools.ts";
 
 export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, CLIENT_TEST_TOOL];
@@ -104,7 +105,7 @@ function requireValidArguments(tool: string, fields: ToolFields, args: Arguments
     const isValid = type === "string" ? typeof value === "string" : isObject(value);
     if (isValid) continue;
     throw new Error(
-      `${tool} takes ${name} as ${type === "string" ? "a text" : "a map"}, not ${JSON.stringify(value).slice(0, 100)}`,
+      `${tool} takes ${name} as ${type === "string" ? "a text" : "a map"}, not ${cutText(JSON.stringify(value), 100)}`,
     );
   }
 }

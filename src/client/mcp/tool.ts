@@ -39,11 +39,6 @@ export function getSandboxName({ sandbox = "default" }: Arguments): string {
   return String(sandbox);
 }
 
-/** Without half of the last character, which some clients cannot read. */
-export function cutText(text: string, length: number): string {
-  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
-}
-
 /** @throws Error if the tool has no such action */
 export function requireAction(tool: string, action: unknown, actions: readonly string[]): void {
   if (actions.includes(action as string)) return;

@@ -1,9 +1,9 @@
+import { cutText } from "../../engine/contract/text.ts";
 import { toFailure } from "../../hosts/node/outbound/outbound-failure.ts";
 import { requireKey } from "../sandbox.ts";
 import {
   type Arguments,
   createForwardingTool,
-  cutText,
   getSandboxName,
   optional,
   requireAction,
@@ -15,7 +15,6 @@ import {
   text,
 } from "./tool.ts";
 
-/** Maximum size of an answer's body in a result. */
 const MAX_BODY_CHARS = 50_000;
 
 /** The tools that change something (interfaces.md 13). */

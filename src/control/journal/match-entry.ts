@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
+import { clip } from "../../engine/contract/text.ts";
 import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath, findParameterProblem } from "../../engine/faults/check-rule.ts";
 import { isJournalCode } from "../../engine/faults/effects/error.ts";
@@ -248,6 +249,5 @@ function formatMasked(path: string, value: unknown): string {
   if (value === undefined) return "missing";
   const name = path.split(".").at(-1)!;
   const masked = (redactJson({ [name]: value }) as Record<string, unknown>)[name];
-  const text = JSON.stringify(masked);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return clip(JSON.stringify(masked), 80);
 }

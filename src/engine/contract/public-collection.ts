@@ -10,6 +10,7 @@ import { convertInstants, isInternal, removeInternalFields } from "./public-view
 import { requireReferences } from "./references.ts";
 import type { Resource, StateActor, StateRules } from "./resource.ts";
 import { isJsonObject } from "./schema.ts";
+import { cutText } from "./text.ts";
 import { toValidator } from "./validator.ts";
 
 type Fields = Record<string, unknown>;
@@ -139,7 +140,7 @@ export class PublicCollection {
     for (const [name, value] of Object.entries(givenValues)) {
       const actual = changed[name] ?? null;
       if (isWithin(value, actual) || (before !== undefined && isEqual(value, before[name]))) continue;
-      const actualText = JSON.stringify(actual).slice(0, 80);
+      const actualText = cutText(JSON.stringify(actual), 80);
       throw this.createError(
         name,
         given[name],

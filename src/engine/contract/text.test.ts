@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  clip,
   describeEvictedEntries,
   findNearest,
   foldCase,
@@ -11,6 +12,10 @@ import {
 } from "./text.ts";
 
 const CODES = ["RATE_LIMIT_EXCEEDED", "RESOURCE_NOT_FOUND", "INVALID_INPUT", "pass", "reset"];
+
+it("a shortened text never ends in half a character", () => {
+  expect([clip("ab🎉", 4), clip("ab🎉", 3), clip("ab🎉c", 4)]).toEqual(["ab🎉", "ab…", "ab…"]);
+});
 
 describe("the nearest word", () => {
   it.each([

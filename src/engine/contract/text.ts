@@ -30,7 +30,6 @@ export function isTypo(word: string, other: string): boolean {
   return distance(word.toLowerCase(), other.toLowerCase()) <= Math.floor(word.length / 3);
 }
 
-/** The most mistakes of a word of this length. */
 function getMaxMistakes(length: number): number {
   if (length <= 2) return 1;
   if (length <= 5) return 2;
@@ -43,6 +42,16 @@ function getMaxMistakes(length: number): number {
  */
 export function foldCase(text: string): string {
   return text.normalize("NFC").toLowerCase().replaceAll("ς", "σ");
+}
+
+/** Without half of the last character, which some clients cannot read. */
+export function cutText(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
+}
+
+/** Shortens a text for a message, since it may be megabytes long. */
+export function clip(text: string, length: number): string {
+  return text.length <= length ? text : `${cutText(text, length - 1)}…`;
 }
 
 export function capitalize(text: string): string {

@@ -1,8 +1,9 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { toSteps } from "../contract/invalid-field.ts";
+import { clip } from "../contract/text.ts";
 import { makeAjv } from "../contract/validator.ts";
 import { getOrAdd } from "../maps.ts";
-import { clip, type DocumentPath, type DocumentProblem, formatPath, MAX_PROBLEMS } from "./document-error.ts";
+import { type DocumentPath, type DocumentProblem, formatPath, MAX_PROBLEMS } from "./document-error.ts";
 import { explainAlternatives } from "./explain-alternatives.ts";
 import { explain } from "./schema-message.ts";
 import { locateProblem, type ProblemDetails, type UserDocument } from "./user-document.ts";

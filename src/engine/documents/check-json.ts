@@ -1,4 +1,5 @@
-import { clip, documentError, toPosition } from "./document-error.ts";
+import { clip } from "../contract/text.ts";
+import { documentError, toPosition } from "./document-error.ts";
 
 /** An escape, a quote, a bracket, or a long integer. A pattern for whole quoted texts would overflow its stack. */
 const JSON_TOKEN = /\\.|["{}[\]]|(?<![\d.])-?\d{16,}(?![\d.eE])/g;

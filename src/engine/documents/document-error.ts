@@ -1,4 +1,4 @@
-import { toPrintable } from "../contract/text.ts";
+import { clip, toPrintable } from "../contract/text.ts";
 
 /** One problem of a document. `line` and `column` count from 1; `line` 0: the value was not read from a text. */
 export interface DocumentProblem {
@@ -94,11 +94,6 @@ export function formatPath(path: DocumentPath): string {
     else text += text === "" ? step : `.${step}`;
   }
   return text;
-}
-
-/** Shortens a text for a message, since it may be megabytes long. */
-export function clip(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
 const FRAME_WIDTH = 100;

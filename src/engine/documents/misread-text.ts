@@ -1,4 +1,4 @@
-import { clip } from "./document-error.ts";
+import { clip } from "../contract/text.ts";
 
 /*
  * Parts of a text that YAML reads otherwise than their author: marks of Git and of templates, comments in JSON, and

@@ -1,8 +1,8 @@
 import { isAlias, isMap, isSeq, LineCounter, type Node } from "yaml";
 import { countUtf8Bytes } from "../bytes.ts";
+import { clip } from "../contract/text.ts";
 import { normalizeText } from "./decode-text.ts";
 import {
-  clip,
   DocumentError,
   type DocumentPath,
   documentError,

@@ -1,7 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { describeFormat } from "../contract/invalid-field.ts";
-import { findNearest, pluralize } from "../contract/text.ts";
-import { clip } from "./document-error.ts";
+import { clip, findNearest, pluralize } from "../contract/text.ts";
 
 /** An error of a schema, in words for the author of the document. */
 interface Explanation {

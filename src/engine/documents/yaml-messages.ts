@@ -1,4 +1,4 @@
-import { clip } from "./document-error.ts";
+import { clip } from "../contract/text.ts";
 
 const MESSAGES: Readonly<Record<string, string>> = {
   BAD_ALIAS: "an alias (*name) or anchor (&name) needs a plain name",

@@ -14,8 +14,9 @@ import {
   Parser,
   type Scalar,
 } from "yaml";
+import { clip } from "../contract/text.ts";
 import { describeInexactNumber, describeRepeatedKey } from "./check-json.ts";
-import { clip, MAX_PROBLEMS } from "./document-error.ts";
+import { MAX_PROBLEMS } from "./document-error.ts";
 import { type DocumentLimits, isDangerousKey } from "./document-limits.ts";
 import { findTypographicQuotes, findUnusualIndentation, findUnusualSpace } from "./misread-text.ts";
 import { toSyntaxMessage } from "./yaml-messages.ts";

@@ -1,4 +1,5 @@
 import { ApiError, OwnOperationError } from "../contract/errors.ts";
+import { clip } from "../contract/text.ts";
 import type { JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toRefusalAnswer } from "./answer.ts";
@@ -186,8 +187,6 @@ function createStorageWait({ engine: { durability }, sandbox }: Exchange): () =>
   };
 }
 
-const MAX_VALUE_LENGTH = 80;
-
 /**
  * Why a request was refused, for the journal (interfaces.md 11): for a 404 the id that was not found, for a 422 the field
  * and its rule, for a 403 the missing role. `resources/auth` says why a credential was refused.
@@ -211,6 +210,5 @@ function findRefusalReason(error: ApiError, { method, path, step }: Exchange): s
 }
 
 function toText(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
-  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 1)}…` : text;
+  return clip(typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"), 80);
 }

@@ -3,6 +3,7 @@ import { countUtf8Bytes } from "../bytes.ts";
 import { ApiError, invalidInput } from "../contract/errors.ts";
 import { toMediaType } from "../contract/media-types.ts";
 import type { BodySpec, ReceivedFile } from "../contract/operation.ts";
+import { cutText } from "../contract/text.ts";
 import { parseInteger } from "./read-query.ts";
 
 export type FormSpec = Extract<BodySpec, { kind: "multipart" }>;
@@ -86,7 +87,7 @@ export class FormParts {
     this.textBytes += name.length + countUtf8Bytes(text);
     if (this.textBytes > MAX_TEXT_BYTES) throw createPartTooLargeError(name, MAX_TEXT_BYTES);
     const createError = (reason: string) =>
-      invalidInput(name, text.slice(0, MAX_VALUE_LENGTH), `${name} ${reason}`);
+      invalidInput(name, cutText(text, MAX_VALUE_LENGTH), `${name} ${reason}`);
     if (this.findFileSpec(name) !== undefined) throw createError("must be a file");
     const before = this.sentTexts[name];
     const isSingle = this.types.has(name) && this.types.get(name) !== "array";

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { appendStep, toFieldName } from "../contract/invalid-field.ts";
+import { cutText } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
 
 interface UnknownField {
@@ -50,7 +51,7 @@ const MAX_NAME_LENGTH = 100;
 
 /** One warning for any number of fields, since a client can send a hundred thousand. */
 export function describeIgnored(kind: "body field" | "query parameter", ignored: readonly string[]): string {
-  const names = ignored.slice(0, MAX_NAMED).map((name) => name.slice(0, MAX_NAME_LENGTH));
+  const names = ignored.slice(0, MAX_NAMED).map((name) => cutText(name, MAX_NAME_LENGTH));
   if (ignored.length === 1) return `unknown ${kind} ${names[0]} was ignored`;
   const unlisted = ignored.length - names.length;
   const listed = names.join(", ") + (unlisted > 0 ? ` and ${unlisted} more` : "");

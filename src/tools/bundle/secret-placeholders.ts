@@ -89,7 +89,6 @@ export class SecretPlaceholders {
     this.register(secret, `given:t${this.names.size}:${secret.length}`);
   }
 
-  /** Replaces known secrets by their names. */
   replaceKnown(text: string): string {
     return text.replaceAll(OPEN, `${OPEN}open${CLOSE}`).replace(WORD, (word) => {
       const trimmed = word.replace(/[.~-]+$/, "");
@@ -157,7 +156,6 @@ function findSecrets(text: string): string[] {
   return [...new Set(matches.map(({ secret }) => secret))];
 }
 
-/** Puts values in place of the placeholders of a text. */
 export function resolvePlaceholders(text: string, getValue: (kind: string, name: string) => string): string {
   if (!text.includes(OPEN)) return text;
   return text.replace(PLACEHOLDER, (_, kind: string, name: string) =>

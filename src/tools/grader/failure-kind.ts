@@ -1,3 +1,4 @@
+import { clip } from "../../engine/contract/text.ts";
 import { CLOSED_UNANSWERED, RESET_UNANSWERED } from "../../hosts/node/outbound/outbound-failure.ts";
 import type { OutboundErrorKind, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { OptionNames } from "./report.ts";
@@ -192,5 +193,5 @@ function toExcerpt(body: Buffer): string {
     .toString("utf8")
     .replace(/[\p{C}\s]+/gu, " ")
     .trim();
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  return clip(text, 120);
 }

@@ -9,6 +9,7 @@ import {
   findStatusAssumption,
 } from "../../engine/contract/provenance.ts";
 import { hasType, type JsonSchema, listSpecifiedPrefixes } from "../../engine/contract/schema.ts";
+import { clip } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
 import { explain } from "../../engine/documents/schema-message.ts";
@@ -280,8 +281,7 @@ function describeProblem({ id }: AnyOperation, error: ErrorObject): string {
 }
 
 export function toExcerpt(value: unknown): string {
-  const text = JSON.stringify(value) ?? "absent";
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  return clip(JSON.stringify(value) ?? "absent", 120);
 }
 
 /** The places of the fields of a value that its schema does not declare. */

@@ -1,3 +1,4 @@
+import { cutText } from "../../engine/contract/text.ts";
 import { MAX_TIMEOUT_MS } from "../../engine/platform.ts";
 import { abortAfter } from "../../engine/state/concurrency.ts";
 import { runChecks } from "../checks/run-checks.ts";
@@ -106,14 +107,11 @@ class Run {
     const first = await this.sendFirstCall();
     const { url, key, signal } = target.options;
     if (first.status === 0) throw new UnusableTargetError(`nothing answers at ${url}: ${first.problem}`);
-    if (first.status === 401 && first.authenticated) {
-      const text = this.redact(first.text).slice(0, 300);
+    const text = cutText(this.redact(first.text), 300);
+    if (first.status === 401 && first.authenticated)
       throw new UnusableTargetError(`${url} refuses the key with 401: ${text}`);
-    }
-    if (["unknown-sandbox", "misdirected"].includes(first.headers.get("x-sandbox-decision") ?? "")) {
-      const text = this.redact(first.text).slice(0, 300);
+    if (["unknown-sandbox", "misdirected"].includes(first.headers.get("x-sandbox-decision") ?? ""))
       throw new UnusableTargetError(`${url} addresses no sandbox: ${text}`);
-    }
     if (first.status >= 300 && first.status < 400) {
       const location = this.redact(String(first.headers.get("location")));
       throw new UnusableTargetError(`${url} redirects to ${location}; use that as --target`);
