@@ -90,7 +90,7 @@ export async function generateFixtureText({ from, seed, locale, count, out }: Fi
   ].join(" ");
   const isJson = out !== undefined && extname(out).toLowerCase() === ".json";
   const text = isJson ? formatJson(fixture) : await formatFixture(fixture, `Made by: ${command}`);
-  requireUsable(text, isJson ? ".json" : ".yaml");
+  requireUsable(text, isJson ? ".json" : ".yaml", counts);
   return { fixture, text };
 }
 
@@ -105,7 +105,7 @@ function formatJson(fixture: FixtureData): string {
 }
 
 /** Reads the text as `start` does, so that no file is written that `start` refuses. @throws UsageError */
-function requireUsable(text: string, extension: string): void {
+function requireUsable(text: string, extension: string, { users }: Record<string, number>): void {
   const folder = mkdtempSync(join(tmpdir(), "understudy-generate-"));
   try {
     const file = join(folder, `generated${extension}`);
@@ -113,9 +113,9 @@ function requireUsable(text: string, extension: string): void {
     const error = checkFixture(file, { resources: RESOURCES, cwd: folder });
     if (error === undefined) return;
     const { message } = error.problems[0]!;
-    const advice =
-      extension === ".json" ? "ask for fewer records" : "ask for fewer records, or for --out FILE.json";
-    throw new UsageError(`these counts give an invalid fixture: ${message}; ${advice}`);
+    const otherForm = extension === ".json" ? "" : ", or for --out FILE.json";
+    const advice = users === 0 ? "at least one user" : `fewer records${otherForm}`;
+    throw new UsageError(`these counts give an invalid fixture: ${message}; ask for ${advice}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

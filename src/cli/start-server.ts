@@ -213,7 +213,8 @@ function describeAddresses(
   { allowHosts = [], certificate, publicUrl }: BannerOptions,
 ): string[] {
   const names = publicUrl === undefined ? allowHosts : [publicUrl, ...allowHosts];
-  const others = names.filter((name) => !url.includes(name));
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const others = names.filter((name) => name !== url && name !== host);
   const file = certificate?.file && toShellWord(certificate.file);
   return [
     `  API      ${base}`,

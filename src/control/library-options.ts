@@ -17,8 +17,8 @@ const Texts = Type.Optional(Type.Array(Type.String()));
 const Flag = Type.Optional(Type.Boolean());
 const Address = (example: string) =>
   Type.String({
-    pattern: "^https?://[^/?#@]+(/[^?#]*)?$",
-    title: `an address such as ${example}, without credentials and query`,
+    pattern: "^https?://[^/?#@]+(/[^?#]*)?(?<!/v\\d+/?)$",
+    title: `an address such as ${example}, without credentials, version and query`,
   });
 
 /** Checked where it is read. */

@@ -157,10 +157,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.files.add(path);
   }
 
-  /**
-   * Adds a scenario of a saved sandbox that is opened, or replaces that of an earlier one if no sandbox uses it; false if
-   * the name is not new. @throws DocumentError
-   */
+  /** Adds a scenario of an opened file, or replaces an unused one; returns whether its name is new. @throws DocumentError */
   addDocument(name: string, document: object): boolean {
     const isReplaced = this.openedScenarios.has(name) && !this.isActive(name);
     if (this.has(name) && !isReplaced) return false;

@@ -388,6 +388,9 @@ describe("a file that a command writes", () => {
     expect((await generate("--count", "models=10000", "--out", "large.json")).code).toBe(0);
     expect(JSON.parse(readFileSync(join(cwd, "large.json"), "utf8")).models).toHaveLength(10_000);
     expect((await runCommand(["fixture", "check", "large.json"], { cwd })).code).toBe(0);
+    expect((await generate("--count", "users=0")).stderr).toMatch(
+      /there is no user .*; ask for at least one user\n$/,
+    );
   });
 });
 

@@ -61,6 +61,11 @@ describe("a server on every address of its machine", () => {
     const ready = { url, console: `${url}/_console`, pid: 1, token };
     expect(formatBanner(understudy, ready)).not.toContain("Also as");
     expect(formatBanner(understudy, ready, { allowHosts: ["127.0.0.1"] })).not.toContain("Also as");
+    const named = { ...ready, url: "http://api.box.test:4747" };
+    expect(formatBanner(understudy, named, { allowHosts: ["box.test"] })).toContain("Also as  box.test\n");
+    expect(formatBanner(understudy, named, { publicUrl: named.url })).not.toContain("Also as");
+    const atAddress = { ...ready, url: "http://[fd00::1]:4747" };
+    expect(formatBanner(understudy, atAddress, { allowHosts: ["fd00::1"] })).not.toContain("Also as");
   });
 
   it("shows a call whose caller may make it [interfaces 2]", async () => {

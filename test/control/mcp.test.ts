@@ -188,6 +188,9 @@ describe.each([
     expect(one).toMatchObject({ body: expect.stringContaining('"user.created"'), log: [{ kind: "first" }] });
     const seen = { operation: "webhooks.create", all: true };
     expect(await call(client, "coverage", seen)).toMatchObject({ operations: [{ seen: [201] }] });
+    expect(await call(client, "coverage", { ...seen, all: "true" })).toMatchObject({
+      operations: [{ seen: [201] }],
+    });
     const { bundle } = await call(client, "make_bundle", { sandbox: name });
     const file = join(createTempFolder(), "bug.json");
     writeFileSync(file, JSON.stringify(bundle));
@@ -350,6 +353,9 @@ describe("a connection by MCP", () => {
       await expect(createHttpTransport(shared.url)).rejects.toThrow();
       const client = await createHttpTransport(shared.url, { authorization: "Bearer a-token-of-sixteen" });
       expect(await call(client, "list_sandboxes")).toMatchObject({ total: 1 });
+      const path = `/v1/models?${"x".repeat(8000)}`;
+      for (let read = 0; read < 10; read++) await call(client, "call_api", { method: "GET", path });
+      expect((await call(client, "make_bundle"))["or"]).toContain("-H 'authorization: Bearer TOKEN'");
     } finally {
       await shared.close();
     }
@@ -365,6 +371,12 @@ describe("a connection by MCP", () => {
     const port = Number(new URL(understudy.url).port);
     const head = ["GET /_control/mcp HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 2", "Connection: close"];
     expect((await sendRawRequest(port, head, "{}")).status).toBe(405);
+  });
+
+  it("answers a TRACE as any other wrong method [interfaces 13]", async () => {
+    const port = Number(new URL(understudy.url).port);
+    const head = ["TRACE /_control/mcp HTTP/1.1", "Host: 127.0.0.1", "Connection: close"];
+    expect((await sendRawRequest(port, head)).status).toBe(405);
   });
 
   it("works after a failed first attempt to reach the control API [interfaces 13]", async () => {

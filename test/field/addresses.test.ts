@@ -67,6 +67,8 @@ describe("an address in a common short form", () => {
     expect(reset).toEqual(["mine", "other", "default"]);
     const { stderr, code } = await runCommand(["mcp", "--url", url]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("without a sandbox; the model names mine")]);
+    const byVariable = await runCommand(["mcp"], { env: { UNDERSTUDY_URL: url } });
+    expect(byVariable.stderr).toContain("UNDERSTUDY_URL takes the server's address");
     await api.close();
   });
 

@@ -400,7 +400,9 @@ describe("a sandbox in this process", () => {
         /upstream.url must be an address such as https:\/\/api.example.test/,
       ],
       [{ upstream: { url: "https://api.example.test?key=1" } }, /upstream.url must be an address such as/],
-      [{ upstream: { url: "https://user@api.example.test" } }, /without credentials and query/],
+      [{ upstream: { url: "https://user@api.example.test" } }, /without credentials, version and query/],
+      [{ upstream: { url: "https://api.example.test/v1" } }, /without credentials, version and query/],
+      [{ publicUrl: "https://sandbox.example.test/v2/" }, /without credentials, version and query/],
       [{ upstream: { url: "https://:0" } }, /upstream.url must be an address such as/],
       // Without a token, anyone could call the control API.
       [{ shared: true }, /shared must be a map, not true/],

@@ -12,11 +12,11 @@ export const mcpCommand = command({
     token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
   },
   examples: [["$0 mcp --url http://127.0.0.1:4747", "The command that an MCP client starts"]],
-  check({ url = getDefaultUrl() }) {
-    const sandbox = findNamedSandbox(url);
+  check({ url }) {
+    const sandbox = findNamedSandbox(url ?? getDefaultUrl());
     if (sandbox !== undefined)
       throw new UsageError(
-        `--url takes the server's address, without a sandbox; the model names ${sandbox} in its calls`,
+        `${url === undefined ? "UNDERSTUDY_URL" : "--url"} takes the server's address, without a sandbox; the model names ${sandbox} in its calls`,
       );
   },
   async run(target) {

@@ -142,7 +142,7 @@ function collectComponents(part: unknown, { components }: OpenApi): Record<strin
 }
 
 async function readCoverage(target: ToolTarget, { operation, all, ...args }: Arguments): Promise<unknown> {
-  const call = all === true ? "coverage.show_all" : "coverage.show";
+  const call = String(all) === "true" ? "coverage.show_all" : "coverage.show";
   const { operations, ...sum } = (await send(target, call, args)) as CoverageMatrix;
   const matches = operations.filter((one) => operation === undefined || one.operation === operation);
   if (matches.length === 0)
@@ -165,11 +165,12 @@ async function makeBundle(target: ToolTarget, args: Arguments): Promise<unknown>
   const bundle = await send(target, "bundle.make", args);
   const { length } = JSON.stringify(bundle);
   if (length <= MAX_BUNDLE_CHARS) return { bundle };
-  const { url } = target.client;
+  const { url, http } = target.client;
   const name = getSandboxName(args);
+  const isOpen = http.token === undefined;
   return {
     characters: length,
-    fetch: `understudy bundle bug.json --url ${url} --sandbox ${name}`,
-    or: `curl -X POST ${url}/_control/sandboxes/${name}/bundle > bug.json`,
+    fetch: `understudy bundle bug.json --url ${url} --sandbox ${name}${isOpen ? "" : " --token TOKEN"}`,
+    or: `curl -X POST ${isOpen ? "" : "-H 'authorization: Bearer TOKEN' "}${url}/_control/sandboxes/${name}/bundle > bug.json`,
   };
 }

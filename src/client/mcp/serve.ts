@@ -94,7 +94,8 @@ function toWebRequest(
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) webHeaders.set(name, String(value));
   return new Request(new URL(url, "http://understudy.invalid"), {
-    method,
+    // A Request cannot have the method TRACE; PUT gets the same answer.
+    method: method === "TRACE" ? "PUT" : method,
     headers: webHeaders,
     signal,
     ...(method === "POST" && { body }),
