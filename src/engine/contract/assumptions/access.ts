@@ -63,7 +63,7 @@ export const ACCESS: AssumptionsById = {
     chosen:
       "422 INVALID_INPUT with the field and the value as sent, for ids, enumerations, page sizes, offsets and dates. Integers of 2^53 and beyond are refused everywhere.",
     details: [
-      "A field is written like `inputs[0].role`. As the value, details have the text sent in a query or form, a JSON number as it was written (`1e309`, `1.50`), and null for a missing value.",
+      "A field is written like `inputs[0].role`. The details' value is the text sent in a query or form, a JSON number as it was written (`1e309`, `1.50`), or null if it is missing.",
       "The smallest page is 1; years are 1 to 9999. `action_type` of 4.15 is open: an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],

@@ -27,7 +27,7 @@ export const RESOURCES: AssumptionsById = {
   G13: {
     topic: "Uploads",
     chosen:
-      "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering needs a complete upload, and the fields that its URL was requested with. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announced size is 422; an empty file is complete from the start.",
+      "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering needs a complete upload, and repeats the fields of the request for its URL. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announced size is 422; an empty file is complete from the start.",
     details: [
       "A chunk is answered with 308 and `Range`. An expired URL is 410.",
       "Registering is 201, or 200 if repeated. A difference is 422 with its field, an incomplete upload 422 with `gcs_path`. Every new file emits `file.uploaded`.",
@@ -45,7 +45,7 @@ export const RESOURCES: AssumptionsById = {
   G15: {
     topic: "Connector notifications",
     chosen:
-      "Rules name outcomes of connector jobs or events of 6.1. Each notification is sent once, unsigned; e-mail goes to the sandbox's outbox.",
+      "Rules name events of 6.1 or outcomes of connector jobs. Each notification is sent once, unsigned; e-mail goes to the sandbox's outbox.",
     details: [
       "The config is empty at first. Outcomes are `connector.job.succeeded` and `connector.job.failed`.",
       "The call that tests a notification answers `success: false` if the receiver's answer is not 2xx, and 422 if the call has no `url` and there is no webhook rule.",
@@ -62,7 +62,7 @@ export const RESOURCES: AssumptionsById = {
   G17: {
     topic: "Transcriptions",
     chosen:
-      "A transcription completes on the sandbox's clock; until then a read of it is 422. The operations to which the `actions` of its answer link (paragraphs, SRT, VTT) exist. X-PII-Policies names the policies of redaction.",
+      "A transcription completes on the sandbox's clock; until then a read of it is 422. The `actions` of its answer link to operations that exist (paragraphs, SRT, VTT). X-PII-Policies names the policies of redaction.",
     details: [
       "It completes `transcription_seconds` after it began (in a fixture: after the fixture's `epoch`), and then has as many sentences as fit into its audio, unless it had some.",
       'The 422 has the details `{field: "status", value}`. The durations in `metadata` come from the seed. A foreign transcription is 404 with `transcription_id`.',
@@ -107,7 +107,7 @@ export const RESOURCES: AssumptionsById = {
     chosen:
       "The same seed and input give the same bytes. An octet-stream, a range such as `image/*` or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images are refused.",
     details: [
-      "422 with the name of the field for a field of the other provider, for a picture that cannot be decoded (`image_file`), and for a result of more than 40 megapixels (with the name of the largest extension); another type is 415.",
+      "422 names a field of the other provider, `image_file` if it cannot be decoded, and the largest extension if the result has more than 40 megapixels; another type is 415.",
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (default `1024x1024`) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has the name of the provider.",
     ],
   },
@@ -171,7 +171,7 @@ export const RESOURCES: AssumptionsById = {
   G37: {
     topic: "Former members; deletion",
     chosen:
-      "A key works only while its user is a member of the organization it acts in. Afterwards each operation refuses it as it refuses a non-member, until `users.set_current_organization` gives it another one. Operations without such a refusal of their own (sections 4.10 and 4.19, lists of models and webhooks) answer 403 ORGANIZATION_ACCESS_DENIED.",
+      "A key works only while its user is a member of the organization it acts in. Afterwards each operation refuses it like a non-member's, until `users.set_current_organization` gives it another organization. Operations without such a refusal of their own (sections 4.10 and 4.19, lists of models and webhooks) answer 403 ORGANIZATION_ACCESS_DENIED.",
     details: [
       "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. An access token of the key can do what the key can.",
       "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with access tokens and rate windows. A new record with the same id starts empty. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
@@ -197,14 +197,14 @@ export const RESOURCES: AssumptionsById = {
     chosen:
       "The generated audit logs, change logs and assistants' histories of a fixture are a possible past: applied to an invented beginning, they lead to the fixture's state.",
     details: [
-      "The log creates each user, department or store of the fixture that is younger than its oldest entry. It also deletes the objects that only it has, and reverts the changes that the fixture does not show.",
+      "The log creates each user, department or store of the fixture that is younger than its oldest entry. It deletes again all that the fixture does not have, and reverts what the fixture does not show.",
       "A change log also has the history of each assistant of the fixture. Entries that a fixture writes out stay as they are.",
     ],
   },
   G42: {
     topic: "End of an event stream",
     chosen:
-      "A stream closes when its meeting has ended. A client that then returns with the id of its last event, or to a stream without any event, is answered 204, which ends its retries.",
+      "A stream closes when its meeting has ended. If a client then returns with the id of its last event, or the stream never had one, the answer is 204, which ends its retries.",
   },
   G43: {
     topic: "Digests of an upload",
