@@ -169,3 +169,36 @@ describe("a record that an own operation creates belongs to its caller and their
     expect((await sandbox.fetch(`/v1/threads/${id}`, { method: "DELETE", ...asDan })).status).toBe(200);
   });
 });
+
+it("a record has a value for a required field that its document has got since [interfaces 18]", async () => {
+  const describeShelves = (fields: Record<string, object>) => {
+    const shelf = { $ref: "#/components/schemas/Shelf" };
+    const answer = (schema: object) => ({ description: "", content: { "application/json": { schema } } });
+    const id = { name: "id", in: "path", required: true, schema: { type: "string" } };
+    const post = { requestBody: { content: { "application/json": { schema: shelf } } } };
+    return {
+      openapi: "3.1.0",
+      info: { title: "Shelves", version: "1" },
+      paths: {
+        "/shelves": {
+          get: { responses: { 200: answer({ type: "array", items: shelf }) } },
+          post: { ...post, responses: { 201: answer(shelf) } },
+        },
+        "/shelves/{id}": { parameters: [id], get: { responses: { 200: answer(shelf) } } },
+      },
+      components: { schemas: { Shelf: { type: "object", required: Object.keys(fields), properties: fields } } },
+    };
+  };
+  const fields = { id: { type: "string", readOnly: true }, code: { type: "string", writeOnly: true } };
+  const sandbox = await createSandbox({ settings: { check_answers: "on" } });
+  await sandbox.operations.replace(describeShelves(fields));
+  const headers = { "content-type": "application/json" };
+  const posted = await sandbox.fetch("/shelves", { method: "POST", headers, body: '{"code":"a"}' });
+  const { id } = (await posted.json()) as { id: string };
+  await sandbox.operations.replace(describeShelves({ ...fields, rows: { type: "integer", minimum: 3 } }));
+  for (const path of ["/shelves", `/shelves/${id}`]) {
+    const answer = await sandbox.fetch(path);
+    expect([answer.status, [await answer.json()].flat()]).toEqual([200, [{ id, rows: 3 }]]);
+  }
+  await sandbox.close();
+});

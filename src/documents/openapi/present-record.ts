@@ -15,13 +15,15 @@ export function createRecordPresenter(target: BoundCollection, node: unknown, sc
   const shownOuterIdFields = names.filter((name) => target.outerIdFields.has(name));
   /** Undefined if the record is shown whole. */
   const shownNames = names.length === 0 || showsAllFields ? undefined : new Set(names);
-  // Required fields that the collection lacks; its own were completed when the record was created.
-  const missing = [...schemas.listRequired(node)].filter((name) => !target.fieldNames.has(name));
+  const properties = schemas.listProperties(node);
+  const required = [...schemas.listRequired(node)].filter(
+    (name) => !schemas.has(properties.get(name), "writeOnly"),
+  );
   return (record: object, world: WorldReader): JsonObject => {
     const fields = target.toPublic(record, world);
     if (shownNames !== undefined) for (const name in fields) if (!shownNames.has(name)) delete fields[name];
     for (const name of shownOuterIdFields) fields[name] = (record as JsonObject)[name];
-    if (missing.length === 0) return fields;
+    if (required.every((name) => fields[name] !== undefined)) return fields;
     const seed = hash32(target.getId(record));
     return completeObject(fields, node, { schemas, now: world.toIso(world.now), seed });
   };
