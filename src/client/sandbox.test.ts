@@ -122,6 +122,8 @@ describe("the library's types match the answers of the control API [interfaces 8
     const shown: [string, string] = [made.title, made.created_at];
     expect(shown).toEqual(["Plans", "2026-03-15T12:01:30.000Z"]);
     expect((await sandbox.state("threads").list({ title: "Plans", limit: 5 })).items).toEqual([made]);
+    const at = new Date(made.created_at) as unknown as string;
+    expect((await sandbox.state("threads").list({ title: "Plans", created_at: at })).items).toEqual([made]);
     expect((await sandbox.info()).counts.threads).toBeGreaterThan(3);
     // @ts-expect-error a thread has no such field
     await catchRefusal(sandbox.state("threads").update(made.id, { titel: "Plots" }));

@@ -252,7 +252,7 @@ export class SandboxClient {
 function toQuery(values: object): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(requireObject(values))) {
-    if (value !== undefined) query.set(name, String(value));
+    if (value !== undefined) query.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
   return query.size === 0 ? "" : `?${query}`;
 }

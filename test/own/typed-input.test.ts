@@ -191,6 +191,14 @@ it.each<[string, (found: Boxes) => Iterable<{ label: string }>, string]>([
   ["two values of one field", (found) => found.where({ label: "a" }).where({ label: "b" }), ""],
   ["the same value twice", (found) => found.where({ label: "a" }).where({ label: "a" }), "a"],
   ["two ids", (found) => found.where({ id: "box_a" }).where({ id: "box_b" }), ""],
+  [
+    "a time given as a Date",
+    (found) => {
+      const { due } = [...found].find(({ label: text }) => text === "c") as unknown as { due: string };
+      return found.where({ due: new Date(due) });
+    },
+    "c",
+  ],
   ["numbers in their order, absent ones last", (found) => found.orderBy("weight"), "bac"],
   ["numbers in the other order", (found) => found.orderBy("weight", "desc"), "cab"],
   ["times in their order, absent ones last", (found) => found.orderBy("due"), "acb"],

@@ -3,7 +3,7 @@ import type { PublicCollection } from "../contract/public-collection.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { toSingular } from "../contract/text.ts";
-import { copyJson, isEqual } from "../maps.ts";
+import { copyJson, isEqual, mapValues } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 
@@ -84,13 +84,9 @@ export class OwnRecords implements Iterable<Fields> {
 
   where(condition: Condition): OwnRecords {
     if (typeof condition === "object") for (const name of Object.keys(condition)) this.requireField(name);
-    return new OwnRecords(
-      this.publicCollection,
-      this.#transaction,
-      this.#actor,
-      [...this.conditions, condition],
-      this.order,
-    );
+    const given = typeof condition === "object" ? mapValues(condition, copyJson) : condition;
+    const conditions = [...this.conditions, given];
+    return new OwnRecords(this.publicCollection, this.#transaction, this.#actor, conditions, this.order);
   }
 
   orderBy(field: string, direction: "asc" | "desc" = "asc"): OwnRecords {
