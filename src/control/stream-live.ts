@@ -121,7 +121,7 @@ export async function* streamLive(
   let sent: SentRevisions = { exchange: Math.min(Number(revision ?? 0), timeline.revision), change: 0 };
   let sentHeldRevision = 0;
   while (!signal.aborted && !journal.isClosed) {
-    const currentId = identifyTimeline(journal);
+    const currentId = `${getOrAdd(tags, journal, () => randomHex(6))}-${journal.clearCount}`;
     if (timelineId !== currentId) {
       timelineId = currentId;
       begins = true;
@@ -178,11 +178,6 @@ function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped
       delivery === undefined || history === null ? [] : [{ history, duration_ms, ...(fault && { fault }) }],
     ),
   };
-}
-
-function identifyTimeline(journal: Journal): string {
-  const tag = getOrAdd(tags, journal, () => randomHex(6));
-  return `${tag}-${journal.clearCount}`;
 }
 
 function renderLine(entry: JournalEntry): Static<typeof RequestLine> {

@@ -97,7 +97,6 @@ interface MatchedPaths extends Pick<InferredPair, "collection" | "where"> {
   record: FoundRecord;
 }
 
-/** The bindings of a pair, by the id of the operation. */
 function inferBindings(
   { many, single, parameter, collection, record, where }: MatchedPaths,
   schemas: Schemas,

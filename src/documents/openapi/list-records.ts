@@ -95,7 +95,8 @@ export function readPage(
   const records = rows.page(start, limit);
   const last = records.at(-1);
   const hasMore = start + records.length < total && last !== undefined;
-  return { records, total, start, limit, firstPage, next: hasMore ? writeCursor(last, order) : undefined };
+  const next = hasMore ? toBase64Url(toUtf8(JSON.stringify(toRank(last, order)))) : undefined;
+  return { records, total, start, limit, firstPage, next };
 }
 
 const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
@@ -120,10 +121,6 @@ type Rank = readonly [order: Order, id: string, sort?: string, value?: unknown];
 function toRank(record: object, { order, getId, getValue, sort }: RecordOrder): Rank {
   const rank = [order(record), getId(record)] as const;
   return sort === undefined ? rank : [...rank, sort, readSorting(sort, getValue).getValue(record) ?? null];
-}
-
-function writeCursor(record: object, order: RecordOrder): string {
-  return toBase64Url(toUtf8(JSON.stringify(toRank(record, order))));
 }
 
 /** @throws ApiError INVALID_INPUT for what is neither a cursor of an earlier answer nor the id of a record */

@@ -41,7 +41,6 @@ interface Progress {
   due: number | undefined;
 }
 
-/** The state of one stage in a sandbox. */
 export interface StageReport {
   stage: Stage;
   state: "waiting" | "current" | "ended";

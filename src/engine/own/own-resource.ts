@@ -180,11 +180,8 @@ function toEvent(
     ...(organization && {
       listOrganizations(record, tx) {
         const reader = `the event ${name}: \`organization\``;
-        const args = toUserArguments(record, aboutCollection, {
-          api: getApi(),
-          tx: tx as Transaction,
-          reader,
-        });
+        const context = { api: getApi(), tx: tx as Transaction, reader };
+        const args = toUserArguments(record, aboutCollection, context);
         const organization_id: unknown = platform().runBounded(() => organization(...args), MAX_RUN_MS);
         if (typeof organization_id === "string") return [organization_id];
         throw new OwnOperationError(`${reader} returned no id`, { subject: name });
@@ -217,9 +214,7 @@ function createEmittingRules(
     const what = subjects === undefined ? "not an event" : `an event about ${subjects.join(", ")}`;
     throw new OwnOperationError(`${collection.name} emits ${name}, which is ${what}`, { subject: name });
   };
-  const insert = findEvent(emits.insert);
-  const update = findEvent(emits.update);
-  const remove = findEvent(emits.remove);
+  const [insert, update, remove] = [emits.insert, emits.update, emits.remove].map(findEvent);
   return {
     insert(tx, record, { silent }) {
       tx.insert(collection, record);

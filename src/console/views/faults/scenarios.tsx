@@ -59,7 +59,9 @@ export function ScenarioList(props: {
   }));
   const group = get("group") as Group | undefined;
   const find = get("find") ?? "";
-  const visibleRows = rows.filter((row) => isInGroup(row, group) && containsWords(joinSearchText(row), find));
+  const toSearchText = ({ name, description, rules }: Row) =>
+    `${name} ${description} ${JSON.stringify(rules)}`;
+  const visibleRows = rows.filter((row) => isInGroup(row, group) && containsWords(toSearchText(row), find));
   const switching = useScenarioSwitch();
   const deactivateAll = useSandboxChange(
     async (calls) => {
@@ -154,10 +156,6 @@ function isInGroup({ active, shipped, problem, kinds }: Row, group: Group | unde
   if (group === "custom") return !shipped;
   if (group === "invalid") return problem !== undefined;
   return kinds.has(group);
-}
-
-function joinSearchText({ name, description, rules }: Row): string {
-  return `${name} ${description} ${JSON.stringify(rules)}`;
 }
 
 /** Kinds of failures; a scenario may have several. */

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { FORBIDDEN_IN_VALUE, HEADER_NAME } from "../../contract/header-fields.ts";
+import { CONNECTION_HEADER, FORBIDDEN_IN_VALUE, HEADER_NAME } from "../../contract/header-fields.ts";
 import { isBodyless } from "../../contract/operation.ts";
 import type { Effect, EffectDocument, ReportEffect } from "./effect.ts";
 
@@ -37,15 +37,6 @@ export const Headers = Type.Unsafe<Record<string, string | number>>({
 
 const MAX_NAME_LENGTH = 200;
 const MAX_VALUE_LENGTH = 4096;
-/** Headers that only the server may write; a scenario that breaks them on purpose uses `wire`. */
-const CONNECTION_HEADERS = new Set([
-  "content-length",
-  "transfer-encoding",
-  "connection",
-  "keep-alive",
-  "upgrade",
-  "trailer",
-]);
 
 /** @param names all names of the map */
 export function findHeaderNameProblem(name: string, names: readonly string[]): string | undefined {
@@ -62,7 +53,7 @@ export function checkHeaders({ headers = {} }: EffectDocument, report: ReportEff
     const path = ["headers", name];
     const nameProblem = findHeaderNameProblem(name, names);
     if (nameProblem !== undefined) report(path, nameProblem);
-    else if (CONNECTION_HEADERS.has(name.toLowerCase()))
+    else if (CONNECTION_HEADER.test(name))
       report(path, "belongs to the connection and cannot be set; see `wire`");
     else if (FORBIDDEN_IN_VALUE.test(value)) report(path, "contains characters that a header cannot carry");
     else if (value.length > MAX_VALUE_LENGTH) report(path, `is longer than ${MAX_VALUE_LENGTH} characters`);

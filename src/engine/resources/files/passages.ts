@@ -117,7 +117,7 @@ export async function findPassage(
   question: string,
 ): Promise<{ passage: string; score: number } | undefined> {
   if (passages.length === 0) return undefined;
-  const index = await getIndex(passages);
+  const index = await getOrAdd(indexes, passages, () => createIndex(passages));
   const [hit] = index.search(shorten(question), { prefix: (term) => term.length > 3 });
   const passage = passages[hit?.id ?? 0]!;
   // By characters, so that no surrogate pair is cut in half.
@@ -136,10 +136,6 @@ type Index = MiniSearch<{ id: number; text: string }>;
 
 /** The passages of a file never change, so all sandboxes that have the file share its index. */
 const indexes = new WeakMap<readonly string[], Promise<Index>>();
-
-function getIndex(passages: readonly string[]): Promise<Index> {
-  return getOrAdd(indexes, passages, () => createIndex(passages));
-}
 
 async function createIndex(passages: readonly string[]): Promise<Index> {
   const { default: Search } = await import("minisearch");
