@@ -186,7 +186,9 @@ it("a record has a value for a required field that its document has got since [i
         },
         "/shelves/{id}": { parameters: [id], get: { responses: { 200: answer(shelf) } } },
       },
-      components: { schemas: { Shelf: { type: "object", required: Object.keys(fields), properties: fields } } },
+      components: {
+        schemas: { Shelf: { type: "object", required: Object.keys(fields), properties: fields } },
+      },
     };
   };
   const fields = { id: { type: "string", readOnly: true }, code: { type: "string", writeOnly: true } };
