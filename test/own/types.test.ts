@@ -228,6 +228,17 @@ it("the type of a body is that of the media type which the server reads [interfa
   expect([...types.matchAll(/ body: (.+);/g)].map(([, type]) => type)).toEqual(["number", "boolean"]);
 });
 
+it("the type of an answer is that of a redirection, not that of other answers, which are errors [interfaces 18]", () => {
+  const error = { description: "", content: { "application/json": { schema: { type: "string" } } } };
+  const get = { operationId: "authorize", responses: { "302": { description: "" }, default: error } };
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "A", version: "1" },
+    paths: { "/v2/authorize": { get } },
+  };
+  expect(generateTypes(toSource(JSON.stringify(document)))).toMatch(/response: undefined;/);
+});
+
 it("the type of a body whose reference leads nowhere is undefined, once [interfaces 18]", () => {
   const text = `openapi: 3.1.0
 info: { title: T, version: "1" }

@@ -119,8 +119,8 @@ function listDescribedTypeParts(
   const media = chooseMedia(listMedia(body));
   const bodyType = toBodyType(media === undefined ? [] : [media], requestScope);
   const statuses = Object.entries(responses);
-  const successes = statuses.filter(([status]) => /^2/.test(status));
-  const answers = successes.length > 0 ? successes : statuses.filter(([status]) => status === "default");
+  const byRank = [/^2/, /^3/, /^default$/].map((rank) => statuses.filter(([status]) => rank.test(status)));
+  const answers = byRank.find(({ length }) => length > 0) ?? [];
   const types = answers.map(([, one]) => toBodyType(listMedia(follow(one)), answerScope));
   return [
     toField("params", toParametersType("path")),
