@@ -33,7 +33,7 @@ const MAX_TRIES = 100;
 /** Values that clients send as the id of a new record, which has none yet. */
 const NO_IDS: readonly unknown[] = [0, null, "", "00000000-0000-0000-0000-000000000000"];
 
-/** A collection as bound operations use it: the reference's own, or one that the document declares. */
+/** A collection as bound operations use it: the reference's own, without a `spec`, or one that the document declares. */
 export class BoundCollection extends PublicCollection {
   readonly spec: CollectionSpec | undefined;
   readonly fieldSchemas: Readonly<Record<string, JsonSchema>>;
