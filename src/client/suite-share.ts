@@ -17,7 +17,6 @@ export interface SuiteShare {
   rules: RuleDefinition[];
 }
 
-/** The result of a test that ran in a suite. */
 export interface SuiteTest {
   name: string;
   sandbox: string;

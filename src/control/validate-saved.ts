@@ -127,7 +127,6 @@ export function createSavedValidator(getApi: () => Api, log: { warn(sentence: st
         }
       }
     },
-    /** Compiles the validators of both checks, one per step. */
     *prepare(): Generator<void> {
       toValidator(Saved);
       yield;

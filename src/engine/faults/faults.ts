@@ -60,7 +60,6 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     return this.sandbox.seed;
   }
 
-  /** Scenarios that were active already keep their progress. */
   setScenarios(names: readonly string[]): void {
     this.rules.activate([...new Set(names)].map((name) => this.library.get(name)));
     this.updateSubscription();
@@ -196,7 +195,6 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 }
 
-/** @throws any other error */
 function explainUnusable(error: unknown): string {
   if (error instanceof UnknownScenarioError) return "no longer exists";
   if (error instanceof DocumentError) return `cannot be used: ${error.format()}`;
@@ -212,7 +210,6 @@ export interface FaultOptions extends Omit<FaultParts, "serverRules"> {
 
 /** The faults of a server's sandboxes. */
 export class Faults {
-  /** The delay of every answer of every sandbox, if the server was started with one. */
   readonly delay: EffectDocument["delay"];
   private readonly parts: FaultParts;
   private readonly sandboxes = new WeakMap<Sandbox, SandboxFaults>();

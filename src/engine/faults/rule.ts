@@ -251,7 +251,6 @@ export const IS_AUTHORIZED: Criterion = {
   isMet: ({ operation, callerRefusal }) => operation !== UNDECLARED_OPERATION || callerRefusal === undefined,
 };
 
-/** Whether a match is about deliveries of events rather than about requests. */
 export function isDeliveryMatch({ event, webhook }: MatchDocument): boolean {
   return event !== undefined || webhook !== undefined;
 }

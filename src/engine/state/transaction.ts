@@ -110,7 +110,6 @@ export class Transaction {
     }
   }
 
-  /** Merges fields into a record that is known to exist. */
   update<R extends StoredRecord>(collection: Collection<R>, id: string, fields: Partial<R>): R {
     const record = this.get(collection, id);
     if (record === undefined) throw new Error(`${collection.name} holds no ${id}`);

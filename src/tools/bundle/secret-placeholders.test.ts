@@ -105,7 +105,6 @@ describe("journal and bundle mask the same secrets [interfaces 4]", () => {
     `{"credentials": ["shown to none", "${CANARY}`,
     `{"credentials": {"a": ["x"], "b": "${CANARY}\\`,
   ])("and a body that breaks off inside a secret: %s [interfaces 4]", (body) => {
-    for (const shown of [redactBrokenJson(body), secrets.redact(body)])
-      expect([shown, shown.includes(CANARY)]).toEqual([shown, false]);
+    expect(redactBrokenJson(body) + secrets.redact(body)).not.toContain(CANARY);
   });
 });

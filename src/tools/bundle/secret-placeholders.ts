@@ -42,7 +42,6 @@ export class SecretPlaceholders {
   private readonly issuedCounts = new Map<number, number>();
   private readonly writtenSecrets = new Set<string>();
 
-  /** Registers a secret under the name that a replay resolves. */
   register(secret: string, name: string): void {
     if (this.names.has(secret)) return;
     this.names.set(secret, name);

@@ -42,7 +42,6 @@ type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 const PLAIN_TEXT = "text/plain";
 
-/** Writes a transcript in each format (4.1). */
 const WRITERS: Record<ExportFormat, (entries: Iterable<TranscriptEntry>, world: WorldReader) => unknown> = {
   txt: (entries) => new RawBody(PLAIN_TEXT, toText(entries)),
   srt: (entries) => new RawBody(PLAIN_TEXT, toSrt(toCues(entries))),
