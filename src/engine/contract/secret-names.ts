@@ -75,16 +75,14 @@ export function replaceInNamedLists(body: string, replace: (text: string) => str
   let end = 0;
   for (const { 0: name, index } of body.matchAll(NAMED_LIST)) {
     if (index < end) continue;
-    const begin = index + name.length;
-    replaced += body.slice(end, begin);
-    end = begin;
+    replaced += body.slice(end, index) + name;
+    end = index + name.length;
     let depth = 0;
-    JSON_TOKEN.lastIndex = begin;
+    JSON_TOKEN.lastIndex = end;
     for (let match = JSON_TOKEN.exec(body); match !== null; match = JSON_TOKEN.exec(body)) {
       const [token, text, colon] = match;
-      const isValue = Boolean(text) && colon === undefined;
       replaced += body.slice(end, match.index);
-      replaced += isValue ? `"${replace(text!)}${token.slice(1 + text!.length)}` : token;
+      replaced += text && colon === undefined ? `"${replace(text)}${token.slice(1 + text.length)}` : token;
       end = JSON_TOKEN.lastIndex;
       if (text !== undefined) continue;
       depth += token === "[" || token === "{" ? 1 : -1;
