@@ -29,9 +29,11 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   add(details: ExchangeDetails, change?: HistoryEntry): JournalEntry {
     // A delivery is sent by the sandbox, and so is not a request to it.
     if (details.delivery === undefined) this.counter?.count(details.operation, details.status);
-    // If the history's bound has dropped the change meanwhile, its entry may have left the timeline.
-    const isChangeStored = change?.timelineEntry.change !== undefined;
-    const entry = isChangeStored ? change.timelineEntry : this.timeline.append();
+    // The entry of the change may have left the timeline, or be older than all that a full journal keeps.
+    const isKept =
+      change?.timelineEntry.change !== undefined &&
+      (this.size < this.limit || change.timelineEntry.number > this.oldest.timelineEntry.number);
+    const entry = isKept ? change.timelineEntry : this.timeline.append();
     this.lastSequence += 1;
     // The given object becomes the entry: copying its twenty fields would cost a small request a tenth of its time.
     const exchange = details as { -readonly [K in keyof JournalEntry]: JournalEntry[K] };

@@ -62,6 +62,16 @@ it("a request whose change was evicted meanwhile gets its own entry [interfaces 
   expect(sandbox.timeline.entries).toContain(line.timelineEntry);
 });
 
+it("a request stays in the journal if more others than that keeps were answered before it [interfaces 10]", () => {
+  const sandbox = makeSandbox(LIMIT);
+  sandbox.journal.resize(2);
+  const change = put(sandbox, "first");
+  for (let i = 0; i < 3; i++) answer(sandbox);
+  const line = answer(sandbox, change);
+  expect(sandbox.journal.entries().slice(-1)).toEqual([line]);
+  expect([line.timelineEntry.number, line.history]).toEqual([5, "h_1"]);
+});
+
 it("a change whose entry was dropped continues in a new entry, which names it as its cause [interfaces 10]", () => {
   const sandbox = makeSandbox(LIMIT);
   const change = put(sandbox, "x");
