@@ -52,6 +52,17 @@ const findInternalText = (text: string) => [
   ...["content_base64", SECRET, btoa(BYTES)].filter((word) => text.includes(word)),
 ];
 
+it("state calls and imported snapshots accept records without writeOnly fields or bytes [interfaces 4]", async () => {
+  const state = (name: string) => sandbox.state(name as never);
+  expect(await state("projects").create({ key: "NEW", name: "New" } as never)).toMatchObject({ key: "NEW" });
+  expect(await state("attachments").create({ filename: "b.txt" } as never)).toMatchObject({
+    filename: "b.txt",
+  });
+  await sandbox.snapshots.save("all");
+  const exported = await sandbox.snapshots.export("all");
+  expect(await sandbox.snapshots.import("again", exported)).toMatchObject({ name: "again" });
+});
+
 it("no answer of the control API shows internal keywords or fields of own collections [interfaces 18]", async () => {
   const { entries } = await sandbox.history.list();
   const reading = CONTROL_OPERATIONS.filter(

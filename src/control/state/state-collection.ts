@@ -1,4 +1,4 @@
-import { type TObject, Type } from "typebox";
+import type { TObject } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
 import { mapCollections, PublicCollection, toIso } from "../../engine/contract/public-collection.ts";
@@ -23,11 +23,13 @@ export class StateCollection extends PublicCollection {
 
   constructor(collection: AnyCollection, resource: Pick<Resource, "state" | "factories"> = {}) {
     super(collection, resource);
-    const { properties } = collection.schema as TObject;
+    const { properties, required = [] } = collection.schema as TObject & { required?: string[] };
     this.lenientSchema = acceptAnyEvent(this.recordSchema);
-    this.internalSchema = Type.Object(
-      Object.fromEntries(this.internalNames.map((name) => [name, properties[name]!])),
-    );
+    this.internalSchema = {
+      type: "object",
+      properties: Object.fromEntries(this.internalNames.map((name) => [name, properties[name]!])),
+      required: required.filter((name) => this.internalNames.includes(name)),
+    } as unknown as TObject;
   }
 
   protected override createError(field: string, value: unknown, message: string): Error {
