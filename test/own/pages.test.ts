@@ -494,6 +494,20 @@ components:
     expect(await list("sort=id&limit=3&cursor=3")).toEqual([4, 5, 6]);
   });
 
+  it("begins with a new record, whose numeric id follows that of the newest [interfaces 18]", async () => {
+    const list = await serve([]);
+    const made = await served.understudy.fetch(
+      new Request("http://x.test/_control/sandboxes/default/state/tasks", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ id: "101" }),
+      }),
+    );
+    expect(made.status).toBe(201);
+    expect((await served.send("POST", "/tasks", { body: { title: "New" } })).body.id).toBe(102);
+    expect((await list("")).slice(0, 3)).toEqual([102, 101, 10]);
+  });
+
   it("is sorted by the parts of Spring's `pageable` [interfaces 18]", async () => {
     const list = await serve([
       query(

@@ -19,6 +19,7 @@ import type { Transaction, WorldReader } from "../../engine/state/transaction.ts
 import { completeObject, generateValue } from "./generate-value.ts";
 import { matches } from "./list-records.ts";
 import {
+  ALL_RECORDS,
   type CollectionSpec,
   CREATED_NAMES,
   isNumeric,
@@ -308,8 +309,12 @@ export class BoundCollection extends PublicCollection {
     return usual;
   }
 
+  /** The number after the newest record's, as databases count. */
   private findNextNumber(world: RecordLookup): string {
-    let number = world.all(this.collection).size + 1;
+    const newest = world.index(this.collection, ALL_RECORDS, "").first();
+    const last = newest === undefined ? 0 : Number(this.getId(newest));
+    const { size } = world.all(this.collection);
+    let number = Number.isSafeInteger(last) && last > size ? last + 1 : size + 1;
     while (world.get(this.collection, String(number)) !== undefined) number += 1;
     return String(number);
   }
