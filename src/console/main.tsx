@@ -19,6 +19,13 @@ function refuseFile(event: DragEvent): void {
 addEventListener("dragover", refuseFile);
 addEventListener("drop", refuseFile);
 
+/** react-aria moves the focus and scrolls to it, but lets the browser scroll too, past the focused item. */
+function keepFromScrolling(event: KeyboardEvent): void {
+  const isInList = event.target instanceof Element && event.target.closest("[role=listbox], .tree");
+  if (isInList && /^(Arrow|Page|Home$|End$)/.test(event.key)) event.preventDefault();
+}
+addEventListener("keydown", keepFromScrolling, { capture: true });
+
 applyTheme();
 await Promise.all([followLoginLink(), prepareView(findViewInPath(location.pathname))]);
 createRoot(document.getElementById("console")!).render(<App />);

@@ -5,7 +5,6 @@ import { usePollingWhileRunning, useSandboxQuery } from "./queries.ts";
 type ApiKey = StateRecord<"api_keys">;
 type User = StateRecord<"users">;
 
-/** A caller of the emulated API: an API key with its user. */
 export interface Actor extends ApiKey {
   user: User | undefined;
   /** The user's role in the key's organization; undefined if the user is not a member. */

@@ -29,7 +29,6 @@ export const server = {
     callControl<{ token: string }>("/_console/login", { method: "POST", body: { code } }),
 };
 
-/** A path with its values encoded. */
 function toPath(parts: TemplateStringsArray, ...values: (string | number)[]): string {
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }

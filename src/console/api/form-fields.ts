@@ -69,7 +69,6 @@ export const NULL_CHOICE = "null";
 
 const hasChoices = ({ kind }: FormField) => kind === "choice" || kind === "yesno";
 
-/** A value as editable text. */
 export function formatValue(value: unknown, field: FormField): string {
   const { kind } = field;
   if (value === null && hasChoices(field)) return NULL_CHOICE;

@@ -87,11 +87,9 @@ export function DialogButton(props: DialogButtonProps) {
   );
 }
 
-/** A button that asks before an irreversible change, and shows its error. */
 export function ConfirmButton(props: {
   /** A question, such as "Delete usr_dan?". */
   title: string;
-  /** Label of both buttons. */
   verb: string;
   change: Mutation<unknown> & { reset: () => void };
   look?: DialogButtonProps["look"];

@@ -28,7 +28,6 @@ function dismiss({ id }: ShownConfirmation): void {
   confirmations.set(confirmations.get().filter((one) => one.id !== id));
 }
 
-/** Undoes an action once, and confirms that or shows the error. */
 async function undoAction(confirmation: ShownConfirmation): Promise<void> {
   dismiss(confirmation);
   try {

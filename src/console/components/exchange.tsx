@@ -64,7 +64,6 @@ export function Message({ title, line, headers, body, isOpen }: MessageProps) {
 /** To lay out megabytes of text would block the page for seconds. */
 const MAX_SHOWN_CHARACTERS = 200_000;
 
-/** A body, which keyboards can scroll. */
 export function BodyText({ text }: { text: string }) {
   return (
     <>

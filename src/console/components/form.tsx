@@ -24,7 +24,6 @@ import { TextWithCode } from "./text.tsx";
 
 interface FormProps<T> {
   children: ReactNode;
-  /** Label of the button, such as "Create". */
   submit: string;
   /** Its error is shown at the field that it names, else above the button. The input stays. */
   change: Mutation<T>;

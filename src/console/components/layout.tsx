@@ -136,7 +136,6 @@ export function Facts({ facts }: { facts: Readonly<Record<string, ReactNode>> })
   );
 }
 
-/** A link to a view, of the current sandbox by default. */
 export function ViewLink(props: {
   view: string;
   query?: Parameters;
@@ -151,7 +150,6 @@ export function ViewLink(props: {
   return <Link {...link} href={toAddress(sandbox, view, query)} />;
 }
 
-/** Leads to the form for the first record of an empty collection. */
 export function AddRecordLink({ collection }: { collection: string }) {
   return (
     <ViewLink className="button" view="world" query={{ collection, record: NEW_RECORD }}>

@@ -24,7 +24,6 @@ export type ChangeWords = typeof DEFAULT_WORDS;
 export function RecordChangeLists(props: {
   changes: RecordChanges;
   words?: ChangeWords;
-  /** One level below the heading above it. */
   heading?: "h2" | "h4";
   className?: string;
 }) {

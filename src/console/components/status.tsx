@@ -42,7 +42,6 @@ const WORDS: Record<Outcome, string> = {
   off: "cancelled",
 };
 
-/** SVG attributes that draw a shape in the colour of its outcome. */
 export function getOutcomePaint(outcome: Outcome) {
   if (outcome === "other") return { fill: "none", stroke: "var(--other)", strokeWidth: 1.6 };
   return { fill: `var(--${outcome})`, fillRule: "evenodd" as const };
@@ -125,7 +124,6 @@ export function LoadError({ error }: { error: unknown }) {
   return error instanceof ControlError && error.isUnreachable ? null : <Problem error={error} />;
 }
 
-/** For an address that selects something which does not exist. */
 export function NotFound({ kind, id }: { kind: string; id: string | undefined }) {
   return (
     <Notice outcome="refused">
@@ -138,7 +136,6 @@ export function Loading() {
   return <p className="loading quiet">Loading …</p>;
 }
 
-/** Replaces an empty list: why it is empty and what would fill it. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty-state">

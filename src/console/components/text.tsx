@@ -23,7 +23,6 @@ export function toSingularName(collection: string): string {
   return toSingular(collection).replaceAll("_", " ");
 }
 
-/** Whether a text contains every typed word, in upper or lower case. */
 export function containsWords(text: string, typed: string): boolean {
   const lower = text.toLowerCase();
   return typed
@@ -61,7 +60,6 @@ export function formatRuleName(by: string): string {
   return source === "inline" ? `rule ${rule}` : `rule ${rule} of scenario ${source}`;
 }
 
-/** A text with `code` between backticks. */
 export function TextWithCode({ children }: { children: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
   return children.split("`").map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
@@ -110,7 +108,6 @@ export function downloadJson(name: string, value: unknown): void {
   downloadFile(name, new Blob([text], { type: "application/json" }));
 }
 
-/** A mutation for a button that downloads. */
 export function useDownload(download: () => Promise<void>) {
   return useMutation<void, Error, undefined>({ mutationFn: download });
 }

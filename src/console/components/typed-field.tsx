@@ -81,7 +81,6 @@ function parseList(text: string): ReadonlySet<string> | undefined {
   return Array.isArray(value) ? new Set(value.map(String)) : undefined;
 }
 
-/** The number of lines, including those that probably wrap. */
 export function estimateLines(text: string): number {
   return text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / LINE_LENGTH), 0);
 }

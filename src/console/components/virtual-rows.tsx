@@ -31,7 +31,6 @@ interface VirtualRowsProps<Row> {
   onSelect: (row: Row) => void;
   head?: ReactNode;
   columns: number;
-  /** Shown instead of rows if there are none. */
   empty: ReactNode;
 }
 

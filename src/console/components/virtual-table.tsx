@@ -54,7 +54,6 @@ function setWidth(column: string, width: number | undefined): void {
 
 const NOT_LOADED: readonly never[] = [];
 
-/** A table of any length, sorted by its headers, with the columns that fit. */
 export function VirtualTable<Row>({ columns, rows = NOT_LOADED, ...props }: VirtualTableProps<Row>) {
   const [sort, setSort] = useState<Sort>();
   const widths = columnWidths.use();
@@ -121,7 +120,6 @@ export function VirtualTable<Row>({ columns, rows = NOT_LOADED, ...props }: Virt
   );
 }
 
-/** Sets the width by dragging; a double click restores it. */
 function ColumnResizer({ onResize }: { onResize: (width: number | undefined) => void }) {
   const drag = ({ currentTarget, pointerId, clientX }: PointerEvent) => {
     if (currentTarget.hasPointerCapture(pointerId))

@@ -19,6 +19,25 @@ beforeAll(async () => {
   names["record"] = items[0].id;
 });
 
+const IS_IN_VIEW = `(() => {
+  const { top, bottom } = document.activeElement.getBoundingClientRect();
+  for (let list = document.activeElement.parentElement; list; list = list.parentElement) {
+    const box = list.getBoundingClientRect();
+    if (getComputedStyle(list).overflowY === "auto" && (top < box.top - 1 || bottom > box.bottom + 1)) return false;
+  }
+  return true;
+})()`;
+const WHEN_STILL = `new Promise((resolve) => {
+  let [before, frames] = [NaN, 0];
+  const step = () => {
+    const { top } = document.activeElement.getBoundingClientRect();
+    frames = top === before ? frames + 1 : 0;
+    before = top;
+    frames > 10 ? resolve() : requestAnimationFrame(step);
+  };
+  step();
+})`;
+
 describe("the row selected by an address", { timeout: 4 * PATIENCE_MS }, () => {
   it.each([
     ["timeline?entry={entry}", "treegrid"],
@@ -35,6 +54,29 @@ describe("the row selected by an address", { timeout: 4 * PATIENCE_MS }, () => {
     await see(list.getByRole("row", { selected: true })).toBeInViewport({ ratio: 0.99 });
     // The row was below the visible part.
     expect(await list.evaluate((element: { scrollTop: number }) => element.scrollTop)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["sandboxes?make=sandbox", "option"],
+    ["faults?compose=*", "option"],
+    ["world?show=departments", "row"],
+  ])("is in view when Page Down or Page Up moves to it: %s [interfaces 2]", async (part, role) => {
+    const { page } = await openAt(`/s/default/${part}`, { height: 640 });
+    if (part.startsWith("faults")) await page.locator(".select").first().click();
+    const first = page.getByRole(role as "option").first();
+    await first.focus();
+    for (const key of ["PageDown", "PageDown", "PageDown", "PageUp"]) {
+      await page.keyboard.press(key);
+      // A scroll that the browser adds lasts some frames.
+      await page.evaluate(WHEN_STILL);
+      expect(await page.evaluate(IS_IN_VIEW), key).toBe(true);
+    }
+  });
+
+  it("is in view in the list of collections too [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/world?collection=webhooks", { height: 480 });
+    const list = page.getByRole("navigation", { name: "Collections" });
+    await see(list.locator("[aria-current=page]")).toBeInViewport({ ratio: 0.8 });
   });
 
   it("is in view when an arrow key moves to it: the head hid it or pushed it below the list [interfaces 2]", async () => {

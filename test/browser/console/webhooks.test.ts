@@ -228,12 +228,26 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Trigger event" }).click();
     const answer = page.getByRole("alert");
     await see(answer).toContainText(
-      "wh_quiet subscribes to it, but is inactive: paused by hand. Activate it to send it such events.",
+      "wh_quiet would receive it, but is inactive: paused by hand. Activate the webhook and trigger the event again.",
     );
     await see(answer).not.toContainText("wh_ops");
     await answer.getByRole("link", { name: "wh_quiet" }).click();
     await page.getByRole("button", { name: "Activate" }).click();
     await page.goBack();
+  });
+
+  it("covers no field with the button of a long form, when Tab moves to it on a phone [interfaces 2]", async () => {
+    const { page } = await open("?show=trigger&event=user.created", { width: 390, height: 700 });
+    const names = ["Record", "user_id", "email", "created_at"];
+    await page.getByRole("textbox", { name: "created_at" }).waitFor();
+    await page.getByRole("button", { name: /Event$/ }).focus();
+    for (const name of names) {
+      const field = page.getByRole("textbox", { name });
+      while (!(await field.evaluate((one) => one.matches(":focus")))) await page.keyboard.press("Tab");
+      const { y, height } = (await field.boundingBox())!;
+      const button = await page.getByRole("button", { name: "Trigger event" }).boundingBox();
+      expect(y + height, name).toBeLessThanOrEqual(button!.y);
+    }
   });
 
   it("creates a receiver, registers a webhook for it, and shows signature checks [interfaces 4]", async () => {

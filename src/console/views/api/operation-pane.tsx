@@ -192,7 +192,6 @@ function Errors({ responses }: { responses: Responses }) {
   );
 }
 
-/** The part of a status description about one code. */
 function findCodeDescription(code: string, description: string): string {
   const after = description.split(`\`${code}\`: `)[1] ?? "";
   return after.split(" `")[0]!;

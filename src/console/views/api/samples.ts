@@ -46,7 +46,6 @@ const PROPOSALS: Readonly<Record<string, Proposal>> = {
 
 type Parameter = NonNullable<Operation["parameters"]>[number];
 
-/** Texts by the name of a parameter, or by the prefix of ids in bodies. */
 type Texts = Readonly<Record<string, string>>;
 
 export interface Samples {

@@ -55,7 +55,6 @@ export function TryOut(props: TryOutProps) {
   );
 }
 
-/** Why an operation cannot succeed with the proposed values, and what to do first. */
 function Preconditions({ samples: { note, firstOperation, missing } }: { samples: Samples }) {
   const sandbox = useSandboxName();
   if (note)

@@ -13,7 +13,6 @@ import { formatRuleName } from "../../components/text.tsx";
 import { formatReason } from "../timeline/words.ts";
 import { listOperationChoices, useCallerChoices } from "./rule-draft.ts";
 
-/** In place of a user: the call has no credentials. */
 const ANONYMOUS = "";
 
 /** Dry run: explains the response to a call without making it and without counting hits. */
@@ -76,7 +75,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
             name={`params.${name}`}
             value={getOwn(inputs, name) ?? ""}
             onChange={(text) => changeInputs({ [name]: text })}
-            hint="If empty, checks that need it are skipped."
+            hint="Leave empty to skip the checks that need it."
           />
         ))}
         {takesBody && <Field label="Body as JSON" name="body" value={body} onChange={setBody} lines={4} />}

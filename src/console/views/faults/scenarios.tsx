@@ -158,7 +158,6 @@ function isInGroup({ active, shipped, problem, kinds }: Row, group: Group | unde
   return kinds.has(group);
 }
 
-/** Kinds of failures; a scenario may have several. */
 const KIND_TITLES = {
   401: "401 unauthorized",
   403: "403 forbidden",

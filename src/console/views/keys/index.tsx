@@ -43,7 +43,6 @@ const COLUMNS: readonly Column<Actor>[] = [
   },
 ];
 
-/** Copies the whole key without opening its row. */
 function CopyKey({ apiKey: { key, name } }: { apiKey: Actor }) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button inside handles keys

@@ -19,7 +19,6 @@ const MODES: readonly Choice[] = [
   { id: "scaled", title: "Running", detail: "faster or slower than real time" },
 ];
 
-/** Creates a sandbox; empty fields use the server's defaults. */
 export function CreateSandbox({ onClose }: { onClose: () => void }) {
   const { inputs, field } = useInputs({
     ...FIXTURE_INPUTS,
@@ -120,7 +119,6 @@ const isNamed = (fixture: string) => fixture !== "inline" && !/[\\/]|^\.|\.(ya?m
 
 type FixtureInputs = typeof FIXTURE_INPUTS;
 
-/** Selects a fixture that this server already uses, or a document. */
 function FixtureField(props: {
   choice: string;
   field: (name: keyof FixtureInputs) => Pick<ComponentProps<typeof Field>, "name" | "value" | "onChange">;

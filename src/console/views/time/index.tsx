@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
   },
   {
     id: "ago",
-    title: "Ago",
+    title: "When",
     value: ({ sequence }) => sequence,
     renderCell: ({ at }) => <RelativeTime at={at} />,
     width: "6.5rem",

@@ -35,7 +35,6 @@ export function useIsOrderedByTime(): boolean {
   return useParameters().get("order") === BY_TIME;
 }
 
-/** Filters and orders the timeline; each outcome has the number of entries that match the rest of the filter. */
 export function FilterBar(props: {
   nodes: readonly Node[];
   filter: Filter;

@@ -32,7 +32,6 @@ interface Stretch {
 
 interface Tick {
   position: number;
-  /** Empty if the label does not fit. */
   word: string;
 }
 
@@ -40,7 +39,6 @@ interface Tick {
 interface StripAxis {
   /** Position of each entry; the unit is the average distance of two entries. */
   positions: readonly number[];
-  /** Positions of the cuts. */
   cuts: readonly number[];
   /** Ticks for an axis of this width in pixels. */
   makeTicks: (pixels: number) => Tick[];
@@ -76,7 +74,6 @@ export function createStripAxis(times: readonly number[]): StripAxis {
   return { positions, cuts, makeTicks: (pixels) => placeTicks(stretches, unitsPerMs, pixels) };
 }
 
-/** Whether there is a cut before each entry. */
 function findCuts(times: readonly number[]): boolean[] {
   const gaps = times.map((time, at) => (at === 0 ? 0 : time - times[at - 1]!));
   const zeroGapCount = gaps.filter((gap, at) => at > 0 && gap === 0).length;

@@ -102,7 +102,6 @@ function drawMarks(
   ));
 }
 
-/** Selects a horizontal range by mouse, pen or finger. */
 function useRangeSelection(onSelect: (left: number, right: number) => void) {
   const [drag, setDrag] = useState<{ start: number; end: number }>();
   const toX = (event: PointerEvent) => event.clientX - event.currentTarget.getBoundingClientRect().left;

@@ -18,7 +18,6 @@ export function describeKind({ request, entry }: Pick<Node, "request" | "entry">
   return isRewind(entry) ? "rewind" : KINDS[entry!.kind];
 }
 
-/** The request line, or the title of the history entry. */
 export function describeNode({ request, entry, target }: Node): string {
   if (target !== undefined)
     return toPrintableLines(entry!.title).replace(
@@ -134,7 +133,6 @@ function explainAccess({ status, reasons }: JournalEntry, caller: string): strin
   return `${caller} is not allowed to do this${reason ? `: ${reason}` : ""}`;
 }
 
-/** Names the injected result, and says what changed. */
 function explainFault({ kind, fault, status, history, operation }: JournalEntry): string {
   const { replaced, by } = fault!;
   const isDelivery = kind === "delivery";

@@ -88,7 +88,6 @@ export function AttemptAxis({ delivery, isWide = false }: { delivery: Delivery; 
 
 const TICK_WIDTH = 52;
 
-/** Ticks whose labels do not overlap. */
 function makeTicks(marks: readonly AttemptMark[], from: number, toX: (at: number) => number) {
   const ticks: { at: number; x: number }[] = [];
   for (const at of new Set([from, ...marks.map((mark) => mark.at)])) {
@@ -158,7 +157,6 @@ function describeAttempt({ state, attempt }: AttemptMark): string {
   return "from the fixture, no details";
 }
 
-/** Request and response of an attempt, and whether its signature matches the current secret. */
 function AttemptExchange(props: {
   entry: JournalEntry | undefined;
   isLoading: boolean;

@@ -17,7 +17,6 @@ import { RetryNow } from "./retry-now.tsx";
 import { canSign, formatOpensslCommand, useSignature } from "./signature.ts";
 import { useRetryDelays, useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
 
-/** The outcome whose shape and colour each state has. */
 const BADGES: Readonly<Record<DeliveryState, Outcome>> = {
   delivered: "ok",
   retrying: "refused",
@@ -75,7 +74,6 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-/** Fields of the filter language. */
 const FIELDS: Readonly<Record<string, (row: Row) => unknown>> = {
   state: ({ state }) => state,
   event: ({ event }) => event,

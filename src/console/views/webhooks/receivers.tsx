@@ -144,7 +144,6 @@ function ReceiverAnswers({ receiver: { id, answers } }: { receiver: Receiver }) 
   );
 }
 
-/** Id of the choice for typed responses. */
 const CUSTOM_RESPONSES = "typed";
 const USUAL_RESPONSES: readonly Choice[] = [
   { id: "200", title: "200, always" },
@@ -208,7 +207,6 @@ function parseAnswers(text: string): NonNullable<ReceiverOptions["answers"]> {
   });
 }
 
-/** Marks of the signature's verdict. */
 const VERDICTS: Readonly<Record<ReceivedRequest["verdict"], [Outcome, string]>> = {
   valid: ["ok", "valid"],
   invalid: ["failed", "invalid"],

@@ -153,7 +153,8 @@ function TriggeredDeliveries(props: { event: string; organization: string; trigg
             <ViewLink view="webhooks" query={{ show: "webhooks", webhook: webhook_id }}>
               {webhook_id}
             </ViewLink>{" "}
-            subscribes to it, but is inactive{reason && `: ${reason}`}. Activate it to send it such events.
+            would receive it, but is inactive{reason && `: ${reason}`}. Activate the webhook and trigger the
+            event again.
           </p>
         ))}
       </Notice>

@@ -18,7 +18,6 @@ import {
 } from "../../components/status.tsx";
 import { buildTree, type Department, DepartmentTree, type Move } from "./department-tree.tsx";
 
-/** Departments of an organization. Moves call the emulated API as the selected user. */
 export function Departments() {
   const { get, set } = useParameters();
   const organizations = useOrganizations();

@@ -13,7 +13,6 @@ type RecordFormProps<T> = Omit<ComponentProps<typeof Form<T>>, "children"> & {
   isNew?: boolean;
 };
 
-/** Edits a record by form fields or as JSON; both stay in sync. */
 export function RecordForm<T>({ fields, draft, isNew = false, ...form }: RecordFormProps<T>) {
   return (
     <Form {...form}>
@@ -48,7 +47,6 @@ export function RecordForm<T>({ fields, draft, isNew = false, ...form }: RecordF
 }
 
 interface FormState {
-  /** Text of each edited field. */
   texts: Readonly<Record<string, string>>;
   /** Parsed values of edited fields, and values from the JSON. */
   values: Fields;
@@ -65,7 +63,6 @@ type Draft = ReturnType<typeof useDraft>;
 
 export function useDraft(key: string, record: Fields) {
   const [state, setState] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
-  /** Whether the change emits no events and no audit entries. */
   const [isSilent, setSilent] = useState(false);
   const changeState = useCallback(
     (change: (before: FormState) => FormState) => {

@@ -8,7 +8,7 @@ import { useCollections, useControlDescription, useRecords } from "../../api/que
 import { ActionButton } from "../../components/button.tsx";
 import { createMatcher, parseFilter, toSearchText } from "../../components/filter-language.ts";
 import { ChoiceField, FilterField } from "../../components/form.tsx";
-import { ListView, ViewLink } from "../../components/layout.tsx";
+import { ListView, revealElement, ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError } from "../../components/status.tsx";
 import { formatCount, formatShown } from "../../components/text.tsx";
 import { RelativeTimeText } from "../../components/time.tsx";
@@ -50,7 +50,9 @@ function Collections(props: { collections: readonly CollectionSummary[]; selecte
             query={{ collection: name }}
             aria-current={name === selectedName ? "page" : undefined}
           >
-            <span className="clip">{name}</span>
+            <span className="clip" ref={name === selectedName ? revealElement : undefined}>
+              {name}
+            </span>
             <span className="quiet">{formatCount(records)}</span>
           </ViewLink>
         ))}
