@@ -223,10 +223,11 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       ...{ webhook_id: "wh_quiet", url: "http://127.0.0.1:9/quiet", events: ["file.processed"] },
       ...{ organization_id: "org_quiet", active: false, inactive_because: "paused by hand" },
     });
-    const { page } = await open("?show=trigger&event=file.processed");
+    const { page } = await open("?show=trigger&event=file.processed", { height: 640 });
     await choose(page, "Organization", /^Quiet/);
     await page.getByRole("button", { name: "Trigger event" }).click();
     const answer = page.getByRole("alert");
+    await see(answer).toBeInViewport({ ratio: 0.99 });
     await see(answer).toContainText(
       "wh_quiet would receive it, but is inactive: paused by hand. Activate the webhook and trigger the event again.",
     );

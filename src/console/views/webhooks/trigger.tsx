@@ -18,9 +18,10 @@ import {
   useSandboxQuery,
 } from "../../api/queries.ts";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
-import { ViewLink } from "../../components/layout.tsx";
+import { revealElement, ViewLink } from "../../components/layout.tsx";
 import { Badge, Notice } from "../../components/status.tsx";
 import { TypedField } from "../../components/typed-field.tsx";
+import type { Webhook } from "./attempts.ts";
 import { useEventChoices, useWebhooks } from "./use-webhooks.ts";
 
 /** Triggers an event. Empty data fields come from a record, or are generated from the seed. */
@@ -49,6 +50,13 @@ export function Trigger() {
       confirmation: ({ deliveries: { length } }) =>
         length === 0 ? undefined : `Triggered ${name}. Undo cannot unsend it.`,
     },
+  );
+  const { webhooks = [] } = useWebhooks();
+  const inactive = webhooks.filter(
+    ({ active, events, organization_id }) =>
+      !active &&
+      (events as readonly string[]).includes(name) &&
+      ["", organization_id].includes(inputs.organization),
   );
   return (
     <div className="page stack grow measure trigger">
@@ -102,7 +110,9 @@ export function Trigger() {
         </fieldset>
       </Form>
       {trigger.data && !trigger.isPending && (
-        <TriggeredDeliveries event={name} organization={inputs.organization} triggered={trigger.data} />
+        <div ref={revealElement}>
+          <TriggeredDeliveries event={name} inactive={inactive} triggered={trigger.data} />
+        </div>
       )}
     </div>
   );
@@ -130,18 +140,10 @@ function parseTexts(fields: readonly FormField[], texts: Readonly<Record<string,
   );
 }
 
-/** `organization` is empty for that of the record. */
-function TriggeredDeliveries(props: { event: string; organization: string; triggered: Triggered }) {
-  const { event, organization, triggered } = props;
+function TriggeredDeliveries(props: { event: string; inactive: readonly Webhook[]; triggered: Triggered }) {
+  const { event, inactive, triggered } = props;
   const { deliveries } = triggered;
-  const { webhooks = [] } = useWebhooks();
   if (deliveries.length === 0) {
-    const inactive = webhooks.filter(
-      ({ active, events, organization_id }) =>
-        !active &&
-        (events as readonly string[]).includes(event) &&
-        (organization === "" || organization === organization_id),
-    );
     return (
       <Notice outcome="refused">
         Not sent: no active webhook of the organization subscribes to {event}.{" "}
