@@ -32,10 +32,21 @@ it.each([
   ["3.0.3", { nullable: true }],
   ["3.0.3", { nullable: true, enum: ["a", null] }],
   ["3.1.0", { anyOf: [{}, { type: "null" }] }],
-])("a schema of %s that only adds null takes any value: %j [interfaces 18]", (version, schema) => {
-  const reader = createReader({}, version);
-  expect([...reader.listTypes(schema)]).toEqual([]);
-  expect(reader.doTypesOverlap(schema, { type: "object" })).toBe(true);
+  ["3.1.0", { anyOf: [{ type: "string" }, { title: "Anything" }] }],
+  ["3.1.0", { oneOf: [{ type: "integer" }, { $ref: "#/Any" }] }],
+])(
+  "a schema of %s with an alternative that has no type takes any value: %j [interfaces 18]",
+  (version, schema) => {
+    const reader = createReader({ Any: {} }, version);
+    expect([...reader.listTypes(schema)]).toEqual([]);
+    expect(reader.doTypesOverlap(schema, { type: "object" })).toBe(true);
+  },
+);
+
+it("alternatives that only require fields do not change the type [interfaces 18]", () => {
+  const anyOf = [{ required: ["a"] }, { required: ["b"] }, {}];
+  expect([...createReader({}).listTypes({ type: "object", anyOf })]).toEqual(["object"]);
+  expect([...createReader({}).listTypes({ allOf: [{ type: "object" }], anyOf })]).toEqual(["object"]);
 });
 
 it("a schema of null alone has that type [interfaces 18]", () => {

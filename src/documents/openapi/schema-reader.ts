@@ -29,9 +29,10 @@ export class SchemaReader {
         for (const type of listOwnTypes(part)) types.add(type);
         if (part["nullable"] === true) types.add("null");
       }
-      // As in `{ nullable: true }` and `anyOf: [{}, { type: null }]`, which take any value.
+      // As in `{ nullable: true }` and `anyOf: [{}, { type: string }]`, which take any value.
       const isOnlyNull = types.size === 1 && types.has("null");
-      return isOnlyNull && this.mergeKeywords(schema)["type"] === undefined ? new Set<string>() : types;
+      const takesAny = isOnlyNull || this.listAlternatives(schema).some((one) => this.isUnrestricted(one));
+      return takesAny && this.mergeKeywords(schema)["type"] === undefined ? new Set<string>() : types;
     });
   }
 
@@ -105,6 +106,10 @@ export class SchemaReader {
       const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts) as JsonObject;
       return merged;
     });
+  }
+
+  private isUnrestricted(node: unknown): boolean {
+    return Object.keys(this.mergeKeywords(node)).every((key) => key === "title" || key === "description");
   }
 
   /** Whether a keyword such as `readOnly` is true. */
