@@ -64,9 +64,9 @@ export class PublicCollection {
     return this.convert(stored, (value) => {
       if (typeof value !== "string") return value;
       const instant = parseInstant(value);
-      if (instant === undefined)
-        throw this.createError(findFieldName(fields, value), value, "must be an ISO 8601 timestamp");
-      return world.toInstant(instant);
+      if (instant !== undefined) return world.toInstant(instant);
+      const field = Object.keys(fields).find((name) => fields[name] === value) ?? "body";
+      throw this.createError(field, value, "must be an ISO 8601 timestamp");
     }) as Fields;
   }
 
@@ -181,10 +181,6 @@ function readAgain(tx: Transaction, collection: AnyCollection, record: StoredRec
 
 export function toIso(value: unknown, world: Pick<WorldReader, "toIso">): unknown {
   return typeof value === "number" ? world.toIso(value) : value;
-}
-
-function findFieldName(fields: Fields, value: unknown): string {
-  return Object.keys(fields).find((name) => fields[name] === value) ?? "body";
 }
 
 function isWithin(given: unknown, actual: unknown): boolean {

@@ -93,6 +93,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const loadedRecords = (query.data?.items ?? NONE) as unknown as readonly Fields[];
   const visibleRecords = useMemo(() => {
     if (isPaged || filter === "") return loadedRecords;
+    const joinText = (record: Fields) => Object.values(record).map(toSearchText).join("\n");
     return loadedRecords.filter(createMatcher(parseFilter(filter), readField, joinText));
   }, [isPaged, filter, loadedRecords]);
   const selectedId = get("record");
@@ -168,10 +169,6 @@ function Collection({ collection }: { collection: CollectionSummary }) {
 function readField(record: Fields, lowerCaseName: string): unknown {
   const name = Object.keys(record).find((one) => one.toLowerCase() === lowerCaseName);
   return name === undefined ? undefined : record[name];
-}
-
-function joinText(record: Fields): string {
-  return Object.values(record).map(toSearchText).join("\n");
 }
 
 const NONE: readonly never[] = [];

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
-import type { Factory, RecordLookup } from "../../contract/factory.ts";
+import type { Factory } from "../../contract/factory.ts";
 import { createEntryFormat, readEntries } from "../../contract/fixture-entry.ts";
 import { listErrorCodes } from "../../contract/operation.ts";
 import type { FixtureReader, Resource, StateRules } from "../../contract/resource.ts";
@@ -54,17 +54,12 @@ const makeReplyRule: Factory<ReplyRule> = (fields, context) => {
   const {
     id = context.createId("reply_"),
     match = {},
-    position = findNextPosition(context.world),
+    position = (context.world.index(replyRules, "in_order", "").last()?.position ?? -1) + 1,
     ...answer
   } = fields;
   const hasAnswer = REPLY_KINDS.some((name) => answer[name] !== undefined);
   return { id, match, ...(hasAnswer ? {} : { reply: context.random.pick(REPLIES) }), ...answer, position };
 };
-
-function findNextPosition(world: RecordLookup): number {
-  const last = world.index(replyRules, "in_order", "").last();
-  return last === undefined ? 0 : last.position + 1;
-}
 
 const entryFormat = createEntryFormat(ReplyRule, { required: ["match"], omit: ["position", "turn"] });
 
