@@ -351,6 +351,44 @@ components:
   expect(pinned.body).toMatchObject({ pinned_by: "usr_ada", author_id: "usr_dan" });
 });
 
+describe("a binding", () => {
+  const TAG =
+    "{ Tag: { type: object, required: [id, name], properties: { id: { type: string, readOnly: true }, name: { type: string } } } }";
+  const tag = 'application/json: { schema: { $ref: "#/components/schemas/Tag" } }';
+  const list = 'application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Tag" } } }';
+  const TAGS = `  /v1/tags:
+    get: { operationId: listTags, responses: { "200": { description: d, content: { ${list} } } } }
+    post:
+      operationId: addTag
+      requestBody: { content: { ${tag} } }
+      responses:
+        "200": { description: d, content: { application/json: { schema: { type: object, required: [existing] } } } }
+        "201": { description: d, content: { ${tag} } }
+  /v1/tags/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+    get: { operationId: getTag, responses: { "200": { description: d, content: { ${tag} } } } }
+    delete: { operationId: dropTag, responses: { "204": { description: d } } }`;
+
+  it("with a `status` answers in the form that the document has for it [interfaces 18]", async () => {
+    const { send } = serve(TAGS, TAG, "operations: { addTag: { create: tags, status: 201 } }\n");
+    const { status, body } = await send("POST", "/v1/tags", { body: { name: "a" } });
+    expect([status, body]).toEqual([201, { id: expect.any(String), name: "a" }]);
+  });
+
+  it("with `soft` deletes softly also in a collection that no binding declares [interfaces 18]", async () => {
+    const bindings =
+      "operations: { addTag: { create: tags, status: 201 }, dropTag: { delete: tags, soft: dropped_at } }\n";
+    const { send, understudy } = serve(TAGS, TAG, bindings);
+    const { body: added } = await send("POST", "/v1/tags", { body: { name: "a" } });
+    expect((await send("DELETE", `/v1/tags/${added.id}`)).status).toBe(204);
+    expect((await send("GET", `/v1/tags/${added.id}`)).status).toBe(404);
+    expect((await send("GET", "/v1/tags")).body).toEqual([]);
+    const { api, world } = understudy.sandboxes.get("default")!;
+    const tags = api.collections.find(({ name }) => name === "tags")!;
+    expect([...world.read().all(tags)]).toMatchObject([{ id: added.id, dropped_at: expect.any(Number) }]);
+  });
+});
+
 describe("a credential", () => {
   const KEY = "ak_danMemberAcme00000000000000000000000000";
   const SCHEMES = `securitySchemes: {

@@ -74,7 +74,7 @@ export function* listAnswersInOtherFormats(
   described: DescribedOperation,
   binding: OperationBinding,
 ): Generator<UnsupportedFeature> {
-  const { json, media, status } = findSuccess(described);
+  const { json, media, status } = findSuccess(described, binding);
   const action = getAction(binding)?.action;
   if (json !== undefined || media === undefined || status >= 300 || action === "download") return;
   if (action === undefined && isScalar(binding.answer)) return;

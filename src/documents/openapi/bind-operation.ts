@@ -31,7 +31,7 @@ export function bindOperation(
 ): AnyOperation {
   const { reading } = context;
   const { access = described.isPublic ? "anyone" : "caller" } = binding;
-  const success = findSuccess(described);
+  const success = findSuccess(described, binding);
   const status = binding.status ?? success.status;
   const declaration = {
     ...declareOperation(described, reading),

@@ -29,7 +29,7 @@ const parents = Optional(
 );
 const commonKeys = {
   where: Values(
-    'Equality of fields, such as `project_id: "{project_id}"`. Placeholders: path parameters, query.NAME, body.NAME, caller.user_id, caller.organization_id, now, id, base_url',
+    'Equality of fields, such as `project_id: "{project_id}"`. Placeholders: path parameters, query.NAME, body.NAME, caller.user_id, caller.organization_id, now, base_url',
   ),
   item_at: Place("Where the answer has the record"),
   parents,
@@ -42,7 +42,7 @@ const deleted = Optional(Type.Boolean({ description: "Whether softly deleted rec
 const emit = Optional(
   text("The event that the change emits. For a collection of your own, a new name declares an event"),
 );
-const set = Values("Fields that the server sets; placeholders as in `where`");
+const set = Values("Fields that the server sets; placeholders as in `where`, and id for a new record");
 
 const Page = ClosedObject(
   {

@@ -80,6 +80,7 @@ export class BindingChecker {
       for (const field of Object.keys(value[section] ?? {}))
         this.requireField(binding, target, field, { path: [section, field], pointsAtKey: true });
     this.checkSort(binding, target);
+    this.checkSoftDeletion(binding, target);
     this.checkPlaces(operation, binding);
     this.checkParents(binding, target);
     const { where, id } = toSelector(operation, value, target);
@@ -115,6 +116,16 @@ export class BindingChecker {
       this.requireField(binding, target, field, { path: ["sort"] });
   }
 
+  private checkSoftDeletion(binding: LocatedBinding, { collection, spec }: BoundCollection): void {
+    const { soft } = binding.value;
+    if (soft === undefined || soft === spec?.soft) return;
+    const problem =
+      spec?.soft === undefined
+        ? `cannot be softly deleted: ${collection.name} is not a collection of this document`
+        : `are softly deleted by another field, ${JSON.stringify(spec.soft)}`;
+    this.report(binding, { path: ["soft"], message: `records of ${collection.name} ${problem}` });
+  }
+
   private requireField(
     binding: LocatedBinding,
     { collection, fieldNames }: BoundCollection,
@@ -128,7 +139,7 @@ export class BindingChecker {
 
   /** A place that the answer's schema lacks would be left out of every answer. */
   private checkPlaces(operation: DescribedOperation, binding: LocatedBinding): void {
-    const answer = findSuccess(operation).json?.schema?.node;
+    const answer = findSuccess(operation, binding.value).json?.schema?.node;
     if (answer === undefined) return;
     const { items_at, item_at, page } = binding.value;
     const places: [DocumentPath, string | undefined][] = [
@@ -150,14 +161,18 @@ export class BindingChecker {
   private checkTemplates(operation: DescribedOperation, binding: LocatedBinding): void {
     // `query.NAME` also reads headers and cookies.
     const queries = operation.parameters.filter((one) => one.in !== "path").map(({ name }) => name);
-    const names = { params: listPathNames(operation.path), queries };
-    for (const key of ["where", "parents", "set", "id", "answer", "sort"] as const)
-      for (const name of listUnknownPlaceholders(binding.value[key], names))
+    const pathNames = listPathNames(operation.path);
+    const { value } = binding;
+    for (const key of ["where", "parents", "set", "id", "answer", "sort"] as const) {
+      const newId = key === "set" && value.create !== undefined ? ["id"] : [];
+      const names = { params: [...pathNames, ...newId], queries };
+      for (const name of listUnknownPlaceholders(value[key], names))
         this.report(binding, {
           path: [key],
           message: `{${name}} is not a placeholder of ${operation.method} ${operation.path}`,
           hint: findNearest(name, listPlaceholders(names)),
         });
+    }
   }
 
   private checkPage(operation: DescribedOperation, binding: LocatedBinding): void {
@@ -200,8 +215,8 @@ export class BindingChecker {
   }
 
   private checkAnswer(operation: DescribedOperation, binding: LocatedBinding): void {
-    const schema = findSuccess(operation).json?.schema;
     const { answer } = binding.value;
+    const schema = findSuccess(operation, binding.value).json?.schema;
     // The values of placeholders are not known yet.
     if (schema === undefined || /"[^"]*\{[\w.-]+\}/.test(JSON.stringify(answer ?? null))) return;
     const validate = this.schemas.compileValidator(schema.node, "answer");

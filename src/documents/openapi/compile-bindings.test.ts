@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compile, describeCompileErrors, NOTES } from "../../../test/support/openapi/compile-notes.ts";
+import { compile, describeCompileErrors, HEAD, NOTES } from "../../../test/support/openapi/compile-notes.ts";
 
 describe("a binding with an unknown name", () => {
   const bind = (operations: string, collections = "{}") =>
@@ -65,6 +65,20 @@ describe("a binding with an unknown name", () => {
       "listNotes: { list: threads, where: { title: '{query.lmit}' } }",
       '{query.lmit} is not a placeholder of GET /v1/notes (did you mean "query.limit"?)',
     ],
+    ["getNote: { retrieve: threads, id: '{id}' }", "{id} is not a placeholder of GET /v1/notes/{note_id}"],
+    [
+      "createNote: { create: threads, where: { title: '{id}' } }",
+      "{id} is not a placeholder of POST /v1/notes",
+    ],
+    [
+      "getNote: { delete: threads, soft: deleted_at }",
+      "b.yaml:4:37: records of threads cannot be softly deleted: threads is not a collection of this document",
+    ],
+    [
+      "{ getNote: { delete: tags, soft: deleted_at }, createNote: { delete: tags, soft: gone_at, id: a } }",
+      'records of tags are softly deleted by another field, "gone_at"',
+      '{ tags: { schema: "#/components/schemas/Note" } }',
+    ],
     ["listNotes: { list: threads, items_at: dta }", 'b.yaml:4:41: the answer of GET /v1/notes has no "dta"'],
     [
       "listNotes: { list: threads, page: { total: meta.totl } }",
@@ -72,8 +86,8 @@ describe("a binding with an unknown name", () => {
     ],
     ["listNotes: { lst: threads }", "b.yaml:4:"],
     ["listNotes: { list: threads, access: everyone }", "`operations.listNotes.access`"],
-  ])("is refused with the nearest name: %s", (operations, message) => {
-    expect(bind(operations)).toContain(message);
+  ])("is refused with the nearest name: %s", (operations, message, collections?: string) => {
+    expect(bind(operations, collections)).toContain(message);
   });
 
   it.each([
@@ -110,6 +124,19 @@ it("a collection whose name is none is refused with the form of names", () => {
 
 it("a key that no document may have is refused with its place", () => {
   expect(describeCompileErrors(`${NOTES}      __proto__: {}\n`)).toMatch(/^a\.yaml:\d+:\d+: .*__proto__/);
+});
+
+it("a binding's status chooses the answer by which it is checked [interfaces 18]", () => {
+  const job = `${HEAD}paths:
+  /v1/job:
+    post:
+      operationId: startJob
+      x-understudy: { answer: { job: a }, status: 202 }
+      responses:
+        "200": { description: d, content: { application/json: { schema: { type: object, required: [result] } } } }
+        "202": { description: d, content: { application/json: { schema: { type: object, required: [job] } } } }
+`;
+  expect(compile(job).warnings).toEqual([]);
 });
 
 describe("empty bindings", () => {

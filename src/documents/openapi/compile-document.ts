@@ -191,12 +191,7 @@ class DocumentCompiler {
       }
     }
     this.relateToOuterRecords(boundPairs, specs);
-    for (const [name, spec] of specs)
-      this.targets.add({
-        ...spec,
-        hasFiles: this.hasFiles(name),
-        idParameter: this.findIdParameter(name),
-      });
+    for (const [name, spec] of specs) this.targets.add({ ...spec, ...this.readUses(name) });
   }
 
   /** Records belong to the outer records of their paths, if clients can create these. */
@@ -223,20 +218,14 @@ class DocumentCompiler {
     getOrAdd(this.uses, name, () => []).push({ action, binding, operation });
   }
 
-  private hasFiles(name: string): boolean {
-    return (this.uses.get(name) ?? []).some(
+  /** The facts of a collection that follow from its operations. */
+  private readUses(name: string): Pick<CollectionSpec, "soft" | "hasFiles" | "idParameter"> {
+    const uses = this.uses.get(name) ?? [];
+    const hasFiles = uses.some(
       ({ action, operation }) => action === "download" || takesFiles(operation, action, this.reading.schemas),
     );
-  }
-
-  /** The schema of the path parameter with the id of a record. */
-  private findIdParameter(name: string): unknown {
-    const { operation, binding } =
-      this.uses.get(name)?.find(({ action }) => action !== "list" && action !== "create") ?? {};
-    const names = listPathNames(operation?.path ?? "");
-    const parameter =
-      binding?.id === undefined ? names.at(-1) : names.find((one) => binding.id === `{${one}}`);
-    return operation?.parameters.find((one) => one.in === "path" && one.name === parameter)?.schema?.node;
+    const soft = uses.find(({ binding }) => binding.soft !== undefined)?.binding.soft;
+    return { soft, hasFiles, idParameter: findIdParameter(uses) };
   }
 
   /**
@@ -303,8 +292,6 @@ class DocumentCompiler {
       this.report(binding, { path: ["schema"], message: `${document.file} has no schema ${schema}`, hint });
       return;
     }
-    const uses = this.uses.get(name) ?? [];
-    const soft = uses.find((use) => use.binding.soft !== undefined)?.binding.soft;
     const fields = schemas.listPossibleFields(resolved.node);
     for (const [field, owner] of Object.entries(belongs_to))
       if (this.targets.find(owner) === undefined && !this.bindings.collections.has(owner))
@@ -324,13 +311,19 @@ class DocumentCompiler {
       idField: id,
       prefix,
       belongs_to,
-      soft,
-      hasFiles: this.hasFiles(name),
-      idParameter: this.findIdParameter(name),
+      ...this.readUses(name),
     });
   }
 
   private report<T>(binding: LocatedBinding<T>, details: ProblemDetails): void {
     this.problems.push(toProblem(binding, details));
   }
+}
+
+/** The schema of the path parameter with the id of a record. */
+function findIdParameter(uses: readonly BindingUse[]): unknown {
+  const { operation, binding } = uses.find(({ action }) => action !== "list" && action !== "create") ?? {};
+  const names = listPathNames(operation?.path ?? "");
+  const parameter = binding?.id === undefined ? names.at(-1) : names.find((one) => binding.id === `{${one}}`);
+  return operation?.parameters.find((one) => one.in === "path" && one.name === parameter)?.schema?.node;
 }

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getJsonLimit } from "../../engine/contract/settings.ts";
 import { getOrAdd, getOwn, mapValues } from "../../engine/maps.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
+import type { OperationBinding } from "./binding-schema.ts";
 import type { UnsupportedFeature } from "./document-report.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import {
@@ -28,10 +29,14 @@ export interface DescribedSuccess {
   node: JsonObject;
 }
 
-/** The lowest success, else a redirection, else the default answer. */
-export function findSuccess({ responses }: DescribedOperation): DescribedSuccess {
+/** The answer with the binding's status, else the lowest success, else a redirection, else the default answer. */
+export function findSuccess(
+  { responses }: DescribedOperation,
+  binding: Pick<OperationBinding, "status"> = {},
+): DescribedSuccess {
   const keys = [...responses.keys()];
   const key =
+    keys.find((one) => one === String(binding.status)) ??
     keys.filter((one) => /^2/.test(one)).sort()[0] ??
     keys.filter((one) => /^3/.test(one)).sort()[0] ??
     keys.find((one) => one === "default");

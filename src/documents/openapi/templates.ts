@@ -30,7 +30,7 @@ export function toValues(call: Call, id?: string): Values {
 }
 
 const PLACEHOLDER = /\{([\w.-]+)\}/g;
-const PLACEHOLDER_WORDS = ["query", "body", "now", "id", "base_url"];
+const PLACEHOLDER_WORDS = ["query", "body", "now", "base_url"];
 const CALLER_FIELDS = ["user_id", "organization_id", "key_id"];
 
 /** Replaces placeholders at any depth; a text that is one placeholder becomes its value, of whatever type. */

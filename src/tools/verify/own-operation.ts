@@ -79,8 +79,7 @@ export function readNeededQuery(
 export function findItems(json: unknown): readonly JsonObject[] | undefined {
   const isList = (value: unknown): value is JsonObject[] =>
     Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null);
-  if (Array.isArray(json)) return isList(json) ? json : undefined;
-  if (typeof json !== "object" || json === null) return undefined;
+  if (!isJsonObject(json)) return isList(json) ? json : undefined;
   const values = Object.values(json);
   return (
     values.find(isList) ?? values.flatMap((one) => (isJsonObject(one) ? Object.values(one) : [])).find(isList)
