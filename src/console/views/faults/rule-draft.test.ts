@@ -45,6 +45,14 @@ it.each([
   expect(describeRule({ id: "a", probability, effect: { status: 503 } })).toBe(description);
 });
 
+it.each<[NonNullable<RuleDefinition["effect"]>["delay"], string]>([
+  [1500, "All calls: delayed by 1500 ms"],
+  ["1.5s", "All calls: delayed by 1.5s"],
+  [{ p50: 80, p99: "1000" }, "All calls: delayed by 80 ms (p99 1000 ms)"],
+])("the delay %j is described with its unit [interfaces 6]", (delay, description) => {
+  expect(describeRule({ id: "a", effect: { delay: delay! } })).toBe(description);
+});
+
 it.each<[RuleDefinition["match"], string]>([
   [{ method: "POST" }, "The first POST call: 503"],
   [{ method: "POST", path: "/webhooks" }, "The first call of POST /webhooks: 503"],

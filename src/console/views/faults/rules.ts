@@ -126,6 +126,13 @@ function describeEffects({ effect = {}, sequence }: Rule): string[] {
   else if (body !== undefined) words.push("a custom body");
   if (wire !== undefined) words.push(WIRE_WORDS[wire]);
   if (delay !== undefined)
-    words.push(`delayed by ${typeof delay === "object" ? `${delay.p50} (p99 ${delay.p99})` : delay}`);
+    words.push(
+      typeof delay === "object"
+        ? `delayed by ${addUnit(delay.p50)} (p99 ${addUnit(delay.p99)})`
+        : `delayed by ${addUnit(delay)}`,
+    );
   return words;
 }
+
+/** A duration without a unit is in milliseconds. */
+export const addUnit = (duration: string | number) => String(duration).replace(/^\d+$/, "$& ms");

@@ -5,6 +5,7 @@ import { Badge, Notice, Problem } from "../../components/status.tsx";
 import { CopyButton, pluralize, TextWithCode } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { RuleLine } from "./armed-rules.tsx";
+import { addUnit } from "./rules.ts";
 import { ScenarioSwitch, useScenarioSwitch } from "./switch-scenario.tsx";
 
 export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; onClose: () => void }) {
@@ -155,7 +156,7 @@ function StageEnd({ stage: { until = {}, state, requests, began_at, ended_at } }
     );
   const ends = [
     until.requests !== undefined && `after ${pluralize(until.requests, "request")}`,
-    until.time !== undefined && `after ${until.time}`,
+    until.time !== undefined && `after ${addUnit(until.time)}`,
     until.held && "when a request or delivery is held",
   ].filter(Boolean);
   const words = ends.length > 0 ? `ends ${ends.join(" or ")}` : "until deactivated";
