@@ -100,4 +100,5 @@ function toSwitch(name: string, value: unknown): unknown {
   return SWITCHES.has(name) && typeof value === "boolean" ? (value ? "on" : "off") : value;
 }
 
-const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+)$/i;
+/** As browsers send it: in lower case. */
+const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/?#*A-Z\s]+)$/;

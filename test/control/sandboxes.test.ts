@@ -170,6 +170,8 @@ describe("sandboxes", () => {
     ["settings.json_limit_mb", { settings: { json_limit_mb: 0 } }],
     ["settings.retry_schedule[1]", { settings: { retry_schedule: ["1m", "soon"] } }],
     ["settings.cors_origins[0]", { settings: { cors_origins: ["app.example.test"] } }],
+    ["settings.cors_origins[0]", { settings: { cors_origins: ["https://*.example.test"] } }],
+    ["settings.cors_origins[0]", { settings: { cors_origins: ["https://App.example.test"] } }],
     ["settings.journal_limit", { settings: { journal_limit: 0 } }],
     ["settings", { settings: [] }],
     ["scenarios", { scenarios: "flaky" }],
