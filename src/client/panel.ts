@@ -5,7 +5,6 @@ import type { ClockState, Duration, SandboxState, ScenarioName, ScenarioState } 
 interface Node {
   id: string;
   hidden: boolean;
-  disabled: boolean;
   open: boolean;
   value: string;
   src: string;

@@ -196,6 +196,44 @@ it("parameters of a path may have dashes and dots, in calls, dry runs and refusa
   expect(((await refused.json()) as { error: object }).error).toMatchObject({ details: { "part.no": "8" } });
 });
 
+it("an operation's id may have special characters, in rules, derived scenarios and the journal [interfaces 18]", async () => {
+  understudy = await createUnderstudy({ seed: 7 });
+  const sandbox = await understudy.open("default");
+  const describeOperation = (operationId: string) => ({
+    get: { operationId, responses: { 200: { description: "" } } },
+  });
+  const document = (...ids: readonly string[]) => ({
+    openapi: "3.1.0",
+    info: { title: "Ids", version: "1" },
+    paths: Object.fromEntries(ids.map((id, index) => [`/v1/special/${index}`, describeOperation(id)])),
+  });
+  await sandbox.operations.replace(
+    document("Get a thing (v2)", "GET_/users/{id}", "GET_/users/me", "获取用户") as never,
+  );
+  const headers = { "api-key": sandbox.credentials.usr_dan };
+  const send = (index: number) => fetch(`${sandbox.url}/v1/special/${index}`, { headers });
+  const listStatuses = async () => {
+    const answers = await Promise.all([0, 1, 2, 3].map(send));
+    return answers.map(({ status }) => status);
+  };
+  await sandbox.scenarios.activate("Get a thing (v2)-invalid-input" as never);
+  expect(await listStatuses()).toEqual([422, 200, 200, 200]);
+  await sandbox.scenarios.activate("GET-/users/{id}-invalid-input" as never);
+  expect(await listStatuses()).toEqual([200, 422, 200, 200]);
+  await sandbox.scenarios.activate("获取用户-invalid-input" as never);
+  expect(await listStatuses()).toEqual([200, 200, 200, 422]);
+  expect((await send(3)).headers.get("x-sandbox-decision")).toBe(
+    "fault:%E8%8E%B7%E5%8F%96%E7%94%A8%E6%88%B7-invalid-input/invalid-input",
+  );
+  await sandbox.scenarios.activate();
+  const operation = "Get a thing (v2)" as never;
+  await sandbox.faults.add({ match: { operation }, effect: { status: 503 } });
+  expect(await listStatuses()).toEqual([503, 200, 200, 200]);
+  await sandbox.journal.verify({ match: { operation, status: 503 }, count: 1 });
+  await sandbox.operations.replace(document("getThing") as never);
+  expect((await send(0)).status).toBe(200);
+});
+
 describe("files about own operations", () => {
   it("are accepted by fixture check with own collections [interfaces 5]", async () => {
     const file = write("world.yaml", "extends: reference\nnotes:\n  - { id: note_one, text: Hello }\n");

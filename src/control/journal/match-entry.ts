@@ -6,7 +6,7 @@ import { clip } from "../../engine/contract/text.ts";
 import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath, findParameterProblem } from "../../engine/faults/check-rule.ts";
 import { isJournalCode } from "../../engine/faults/effects/error.ts";
-import { listMatchingOperations } from "../../engine/faults/rule.ts";
+import { compileIdGlob, listMatchingOperations } from "../../engine/faults/rule.ts";
 import { isEqual } from "../../engine/maps.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
@@ -79,8 +79,9 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   const { api, sandboxWords } = words;
   const conditions: Condition[] = isDeliveryMatch(match) ? listDeliveryConditions(match, words, prefix) : [];
   if (operation !== undefined) {
-    const matches = compilePattern(`${prefix}operation`, operation);
     const ids = api.operations.map(({ id }) => id);
+    const matches = compileIdGlob(operation, ids);
+    if (!ids.some(matches)) compilePattern(`${prefix}operation`, operation);
     if (!ids.some(matches)) throw unknownWord("operation pattern", `${prefix}operation`, operation, ids);
     conditions.push(({ operation: id }) =>
       describeFailure(id !== null && matches(id), "operation", id, operation),

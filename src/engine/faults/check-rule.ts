@@ -17,6 +17,7 @@ import type { EffectDocument, EffectPlan, ReportEffect } from "./effects/effect.
 import { findNearestCode, isCatalogueCode, listDocumentedCodes, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
 import {
+  compileIdGlob,
   findServedKind,
   isDeliveryMatch,
   listMatchingOperations,
@@ -270,9 +271,9 @@ export function findPatternProblem(
   kind: string,
   names: readonly string[],
 ): Problem | undefined {
+  if (names.some(compileIdGlob(pattern, names))) return undefined;
   const globProblem = findGlobProblem(pattern);
   if (globProblem !== undefined) return globProblem;
-  if (names.some(compileGlob(pattern))) return undefined;
   const quoted = JSON.stringify(pattern.slice(0, 80));
   if (!isGlob(pattern)) return { message: `${quoted} is not an ${kind}`, hint: findNearest(pattern, names) };
   return { message: `${quoted} matches no ${kind}`, hint: findNearest(pattern, listGlobs(names)) };

@@ -181,17 +181,10 @@ export const ExpectDocument = ClosedObject({
     }),
   ),
   count: Type.Optional(
-    Type.Unsafe<number | { min?: number; max?: number }>({
-      anyOf: [
-        { type: "integer", minimum: 0 },
-        {
-          type: "object",
-          properties: { min: { type: "integer", minimum: 0 }, max: { type: "integer", minimum: 0 } },
-          additionalProperties: false,
-          minProperties: 1,
-        },
-      ],
-    }),
+    Type.Union([
+      Type.Integer({ minimum: 0 }),
+      ClosedObject({ min: Count(0), max: Count(0) }, { minProperties: 1 }),
+    ]),
   ),
 });
 export type ExpectDocument = Static<typeof ExpectDocument>;

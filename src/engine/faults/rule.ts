@@ -182,7 +182,8 @@ export function listMatchingOperations(
   { operation, method, path }: MatchDocument,
   operations: readonly AnyOperation[],
 ): AnyOperation[] {
-  const matchesId = operation === undefined ? undefined : compileGlob(operation);
+  const ids = operations.map(({ id }) => id);
+  const matchesId = operation === undefined ? undefined : compileIdGlob(operation, ids);
   const fitsPath = path === undefined ? undefined : createTemplateMatcher(path);
   return operations.filter(
     (candidate) =>
@@ -190,6 +191,20 @@ export function listMatchingOperations(
       (method === undefined || candidate.method === method) &&
       (fitsPath === undefined || fitsPath(candidate.path)),
   );
+}
+
+/**
+ * Tests ids of operations. A pattern that is one of them, or no usable glob, means itself: a user's document may give any
+ * id, and the operation may be gone.
+ */
+export function compileIdGlob(pattern: string, ids: readonly string[]): (id: string) => boolean {
+  const isThisId = (id: string) => id === pattern;
+  if (ids.includes(pattern)) return isThisId;
+  try {
+    return compileGlob(pattern);
+  } catch {
+    return isThisId;
+  }
 }
 
 /** Tests whether the path of a rule fits an operation's path template. @throws GlobError */

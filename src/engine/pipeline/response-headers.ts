@@ -65,13 +65,11 @@ export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnsw
   if (decision === "ok") headers.push("X-Sandbox-Decision", "ok");
   if (rate !== undefined) addRateHeaders(headers, rate, exchange);
   // After the rate headers, the order that test/determinism/recording.json has.
-  if (decision !== "ok") headers.push("X-Sandbox-Decision", decision);
+  if (decision !== "ok") headers.push("X-Sandbox-Decision", encodeDecision(decision));
   if (organization !== undefined) headers.push("service-organization", organization);
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, exchange.sandbox.settings);
   if (answer.status === 401) addChallenge(headers, answer, exchange.sandbox.settings);
-  // Users write the names of rules and scenarios, and the headers of faults.
-  if (decision !== "ok") requireSendable("X-Sandbox-Decision", decision);
   for (const name in answer.headers) {
     requireSendable(name, answer.headers[name]!);
     setHeader(headers, name, answer.headers[name]!);
@@ -85,6 +83,9 @@ function setHeader(headers: string[], name: string, value: string): void {
   if (index >= 0) headers.splice(index, 2);
   headers.push(name, value);
 }
+
+/** Users choose the names of scenarios and operations. */
+const encodeDecision = (decision: string) => decision.replace(/[^ -~]/gu, encodeURIComponent);
 
 /** Never replaced: `Vary` is a list, and users may not hide the decision. */
 const IRREPLACEABLE_HEADERS = /^(vary|x-sandbox-decision)$/i;
