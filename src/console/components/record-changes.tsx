@@ -1,7 +1,6 @@
 import type { RecordChanges } from "../../../types/control-api.ts";
 import { getOwn, isEqual } from "../../engine/maps.ts";
-import { describeLogged } from "../views/webhooks/attempts.ts";
-import { formatCount, PathText } from "./text.tsx";
+import { describeAttempt, formatCount, PathText } from "./text.tsx";
 
 type ChangedRecord = RecordChanges[string][number];
 type Kind = "added" | "removed" | "changed";
@@ -126,7 +125,7 @@ function Side(props: { className: string; name: string; value: unknown; other: u
 
 /** The log of a delivery's attempts as a line for each; other values as they are. */
 function describeValue(field: string, value: unknown): unknown {
-  return field === "attempt_log" && Array.isArray(value) ? value.map(describeLogged).join("\n") : value;
+  return field === "attempt_log" && Array.isArray(value) ? value.map(describeAttempt).join("\n") : value;
 }
 
 function toText(value: unknown): string {

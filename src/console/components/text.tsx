@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Fragment, useEffect, useState } from "react";
 import { Button } from "react-aria-components";
+import type { StateRecord } from "../../../types/control-api.ts";
 import { toSingular } from "../../engine/contract/text.ts";
 
 /** "3,000". */
@@ -58,6 +59,13 @@ export function formatRuleName(by: string): string {
   if (source === "header") return "the request’s own header";
   if (source === "start") return "the server’s --delay";
   return source === "inline" ? `rule ${rule}` : `rule ${rule} of scenario ${source}`;
+}
+
+/** "retry: returned 500 in 12 ms". */
+export function describeAttempt(attempt: StateRecord<"deliveries">["attempt_log"][number]): string {
+  const { kind, error, response_code, duration_ms, fault } = attempt;
+  const by = fault === undefined ? "" : `, ${formatRuleName(fault.replace(/^fault:/, ""))}`;
+  return `${kind}: ${error ?? `returned ${response_code}`} in ${duration_ms} ms${by}`;
 }
 
 export function TextWithCode({ children }: { children: string }) {

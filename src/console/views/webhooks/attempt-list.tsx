@@ -3,12 +3,12 @@ import { capitalize } from "../../../engine/contract/text.ts";
 import { usePollingWhileRunning, useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { Badge, getOutcomePaint, LoadError, Mark, type Outcome, SHAPES } from "../../components/status.tsx";
+import { describeAttempt } from "../../components/text.tsx";
 import { formatAbsolute, RelativeTimeText, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,
   type AttemptState,
   type Delivery,
-  describeLogged,
   formatSpan,
   listAttemptMarks,
 } from "./attempts.ts";
@@ -121,7 +121,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
           const line = (
             <>
               <Badge outcome={OUTCOMES[mark.state]}>{mark.state}</Badge>
-              <span>{describeAttempt(mark)}</span>
+              <span>{describeMark(mark)}</span>
               <RelativeTimeText at={new Date(mark.at).toISOString()} />
             </>
           );
@@ -149,8 +149,8 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
   );
 }
 
-function describeAttempt({ state, attempt }: AttemptMark): string {
-  if (attempt) return describeLogged(attempt);
+function describeMark({ state, attempt }: AttemptMark): string {
+  if (attempt) return describeAttempt(attempt);
   if (state === "due") return "next retry";
   if (state === "expected") return "if the previous attempt fails";
   if (state === "cancelled") return "the webhook became inactive";

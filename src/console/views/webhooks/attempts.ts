@@ -1,5 +1,4 @@
 import type { StateRecord } from "../../../../types/control-api.ts";
-import { formatRuleName } from "../../components/text.tsx";
 
 export type Delivery = StateRecord<"deliveries">;
 export type Webhook = StateRecord<"webhooks">;
@@ -13,13 +12,6 @@ export interface AttemptMark {
   state: AttemptState;
   /** The logged attempt; attempts from a fixture are not logged. */
   attempt: Delivery["attempt_log"][number] | undefined;
-}
-
-/** "retry: returned 500 in 12 ms". */
-export function describeLogged(attempt: NonNullable<AttemptMark["attempt"]>): string {
-  const { kind, error, response_code, duration_ms, fault } = attempt;
-  const by = fault === undefined ? "" : `, ${formatRuleName(fault.replace(/^fault:/, ""))}`;
-  return `${kind}: ${error ?? `returned ${response_code}`} in ${duration_ms} ms${by}`;
 }
 
 /**
