@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -57,6 +57,15 @@ it.each([".hidden", "notes.test.d"])(
     expect(files.isFileInUse(join(own, ".b.ts"))).toBe(false);
   },
 );
+
+it("a file that is added to a folder behind a symbolic link is noticed [interfaces 18]", async () => {
+  const real = join(folder, "real");
+  mkdirSync(real);
+  writeFileSync(join(real, "a.ts"), OPERATION);
+  symlinkSync(real, join(folder, "link"));
+  const { files } = await loadFolder(join(folder, "link"));
+  expect(files.isFileInUse(join(real, "b.ts"))).toBe(true);
+});
 
 async function loadFolder(path: string): Promise<OwnOperations> {
   const operations = new OwnOperations([path], folder);

@@ -28,6 +28,8 @@ export class OwnOperations implements OwnFiles {
   private readonly listeners = new ChangeListeners();
   /** By real path. */
   private readonly versions = new Map<string, string>();
+  /** The folders among the paths, by real path. */
+  private readonly folders = new Set<string>();
   readonly files = followVersions(this.versions, this.listeners, (file) => this.isNew(file));
 
   /** @param paths files and folders */
@@ -162,16 +164,17 @@ export class OwnOperations implements OwnFiles {
       if (EXTENSIONS.includes(extname(full))) return [realpathSync(full)];
       throw new UnreadableFile(displayName, "it is neither TypeScript nor JavaScript");
     }
-    const files = readdirSync(full).filter(isDeclarationFile).sort();
+    const folder = realpathSync(full);
+    this.folders.add(folder);
+    const files = readdirSync(folder).filter(isDeclarationFile).sort();
     if (files.length === 0)
       throw new UnreadableFile(displayName, "the folder has no file in TypeScript or JavaScript");
-    return files.map((file) => realpathSync(join(full, file)));
+    return files.map((file) => realpathSync(join(folder, file)));
   }
 
   /** Whether a file in one of the folders was not there at the last load. */
   private isNew(file: string): boolean {
-    const folders = this.paths.map((path) => resolve(this.cwd, path));
-    return !this.versions.has(file) && isDeclarationFile(basename(file)) && folders.includes(dirname(file));
+    return !this.versions.has(file) && isDeclarationFile(basename(file)) && this.folders.has(dirname(file));
   }
 }
 
