@@ -117,6 +117,18 @@ describe("a connection to Redis", () => {
     );
   });
 
+  it.each(["//", "//:secret@"])(
+    "fails if Redis accepts it and is silent, at redis:%s [interfaces 15]",
+    async (start) => {
+      const { redis, connect } = await openConnection();
+      redis.isSilent = true;
+      const error = await connect(redis.url.replace("//", start)).catch((thrown: Error) => thrown);
+      expect((error as Error).message).toBe(
+        `--store ${redis.url}: it accepts connections, but does not reply.`,
+      );
+    },
+  );
+
   it("is closed if it failed [interfaces 15]", async () => {
     const { redis, connect } = await openConnection({}, ([name]) =>
       name === "INFO" ? new Error("ERR no") : undefined,

@@ -129,6 +129,10 @@ export class RedisConnection {
     const client = createRedisClient(this.url);
     client.on("error", () => this.drop(client));
     client.on("end", () => this.drop(client));
+    // A paused Redis accepts connections and answers nothing.
+    AbortSignal.timeout(ANSWER_TIMEOUT_MS).onabort = () => {
+      if (this.client !== client && client.isOpen) client.destroy();
+    };
     try {
       await client.connect();
       const facts = await this.prepareClient(client);
@@ -150,7 +154,6 @@ export class RedisConnection {
     return { restarted: before !== undefined && before !== this.run_id };
   }
 
-  /** Drops the connection, and opens another. */
   private drop(client: Client, reason = NO_CONNECTION): void {
     if (this.client !== client || this.isClosed) return;
     this.client = undefined;
@@ -202,7 +205,6 @@ function createRedisClient(url: string) {
   });
 }
 
-/** The address without user and password. */
 function hidePassword(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
@@ -214,6 +216,7 @@ function explainFailure(error: Error & { code?: string }): string {
   if (/^(NOAUTH|WRONGPASS|ERR AUTH|ERR invalid password|NOPERM)/.test(message))
     return `Redis refuses the user or password (${message}); write them as in redis://user:password@host:6379`;
   if (error instanceof ErrorReply) return `Redis refuses (${message})`;
+  if (error instanceof DisconnectsClientError) return "it accepts connections, but does not reply";
   const text = code ?? (message === "" ? error.name : message);
   return `no Redis answers there (${text}); start it, or give the address of one that runs`;
 }
