@@ -86,7 +86,7 @@ export function parseSettings(input: unknown): Partial<Settings> {
       retry_schedule[delayAt],
       "must be a duration such as 90s, 5m, 6h, PT5M or milliseconds",
     );
-  const originAt = cors_origins.findIndex((origin) => !ORIGIN.test(origin));
+  const originAt = cors_origins.findIndex((origin) => !ORIGIN.test(origin) || USUAL_PORT.test(origin));
   if (originAt >= 0)
     throw unprocessable(
       `settings.cors_origins[${originAt}]`,
@@ -100,5 +100,6 @@ function toSwitch(name: string, value: unknown): unknown {
   return SWITCHES.has(name) && typeof value === "boolean" ? (value ? "on" : "off") : value;
 }
 
-/** As browsers send it: in lower case. */
+/** As browsers send it: in lower case, without the scheme's usual port. */
 const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/?#*A-Z\s]+)$/;
+const USUAL_PORT = /^http:.*:80$|^https:.*:443$/;

@@ -172,6 +172,7 @@ describe("sandboxes", () => {
     ["settings.cors_origins[0]", { settings: { cors_origins: ["app.example.test"] } }],
     ["settings.cors_origins[0]", { settings: { cors_origins: ["https://*.example.test"] } }],
     ["settings.cors_origins[0]", { settings: { cors_origins: ["https://App.example.test"] } }],
+    ["settings.cors_origins[0]", { settings: { cors_origins: ["https://app.example.test:443"] } }],
     ["settings.journal_limit", { settings: { journal_limit: 0 } }],
     ["settings", { settings: [] }],
     ["scenarios", { scenarios: "flaky" }],
