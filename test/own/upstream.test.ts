@@ -279,6 +279,16 @@ describe("a request to a path that is not served", () => {
     expect(readHeader(rawHeaders, "access-control-allow-origin")).toEqual(["http://localhost:5173"]);
   });
 
+  it("lets a page read the headers that the service exposes [interfaces 18]", async () => {
+    const url = await startService((_incoming, response) => {
+      response.writeHead(200, { "Access-Control-Expose-Headers": "X-Total-Count" }).end("ok");
+    });
+    const api = await start({ url });
+    const { rawHeaders } = await ask(`${api.url}/x`, { headers: ["Origin", "http://localhost:5173"] });
+    const exposed = readHeader(rawHeaders, "access-control-expose-headers").join(", ");
+    expect(exposed).toMatch(/X-Sandbox-Decision, X-Total-Count$/);
+  });
+
   it("is in the timeline and in the result of explain [interfaces 18]", async () => {
     const url = await startService((_incoming, response) => response.end("from there"));
     const api = await start({ url });

@@ -97,14 +97,14 @@ function findHeader(headers: readonly string[], name: string): number {
   return -1;
 }
 
-/** An answer with the upstream's headers; for a page, our CORS headers replace the upstream's. */
+/** An answer with the upstream's headers; for a page, our CORS headers replace those of the upstream, except the list of headers it exposes. */
 function toUpstreamAnswer({ decision, request, sandbox }: Exchange, answer: Answer): CompleteAnswer {
   const headers = ["X-Sandbox-Decision", decision];
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
   const hasCors = headers.length > 2;
   for (const [name, value] of toPairs(answer.forwarded!.headers))
-    if (!(hasCors && /^access-control-/i.test(name)) && !/^x-sandbox-decision$/i.test(name))
+    if (!(hasCors && /^access-control-(?!expose)/i.test(name)) && !/^x-sandbox-decision$/i.test(name))
       headers.push(name, value);
   return { ...createCompleteAnswer([], answer), headers, forwarded: answer.forwarded! };
 }
@@ -260,12 +260,8 @@ export function refuseAddress(
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, settings);
   const content_type = "application/json; charset=utf-8";
-  const answer = createCompleteAnswer(headers, {
-    status,
-    headers: {},
-    content_type,
-    body: JSON.stringify(body),
-  });
+  const text = JSON.stringify(body);
+  const answer = createCompleteAnswer(headers, { status, headers: {}, content_type, body: text });
   answer.headers.push("X-Sandbox-Decision", decision);
   return answer;
 }
