@@ -77,6 +77,8 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("status").filter({ hasText: /^2 of \d/ })).toBeVisible();
     await filter.fill("state:retrying event:thread.*");
     await see(page.getByText("No deliveries match")).toBeVisible();
+    await filter.fill(receiver.id);
+    await see(grid.getByRole("row")).toHaveCount(3);
     await filter.fill(`to:${receiver.id}`);
     await grid.getByRole("row").nth(1).click();
     await page.getByRole("button", { name: "Run next retry now" }).press("Enter");

@@ -85,8 +85,8 @@ const FIELDS: Readonly<Record<string, (row: Row) => unknown>> = {
   id: ({ delivery_id }) => delivery_id,
 };
 
-function joinText({ event, webhook_id, delivery_id, body, response_code }: Row): string {
-  return [event, webhook_id, delivery_id, body, response_code].join("\n").toLowerCase();
+function joinText({ event, to, webhook_id, delivery_id, body, response_code }: Row): string {
+  return [event, to, webhook_id, delivery_id, body, response_code].join("\n").toLowerCase();
 }
 
 /** Limits the response size, since deliveries contain their payload. */
