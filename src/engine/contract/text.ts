@@ -74,6 +74,11 @@ export function pluralize(count: number, singular: string, plural = `${singular}
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
+export function joinWords(words: readonly string[], last: "and" | "or"): string {
+  if (words.length < 2) return words[0] ?? "nothing";
+  return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+}
+
 /** "0.3 s", "12.0 s". */
 export function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { describeFormat } from "../contract/invalid-field.ts";
-import { clip, findNearest, pluralize } from "../contract/text.ts";
+import { clip, findNearest, joinWords, pluralize } from "../contract/text.ts";
 
 /** An error of a schema, in words for the author of the document. */
 interface Explanation {
@@ -188,11 +188,6 @@ const MAX_LISTED_WORDS = 12;
 function shortenList(words: readonly string[]): string[] {
   if (words.length <= MAX_LISTED_WORDS) return [...words];
   return [...words.slice(0, MAX_LISTED_WORDS), `${words.length - MAX_LISTED_WORDS} others`];
-}
-
-function joinWords(words: readonly string[], last: "and" | "or"): string {
-  if (words.length < 2) return words[0] ?? "nothing";
-  return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
 
 /** The keys that the schema declares for this map. */

@@ -1,3 +1,4 @@
+import { joinWords } from "../../contract/text.ts";
 import { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { type Passage, quoteFile } from "../files/passages.ts";
@@ -95,11 +96,7 @@ function describePicture({ filename, picture }: AttachedPicture): string {
   const { format, width, height, colours } = picture;
   const oblong = width > height ? "wide" : "tall";
   const shape = width === height ? "square" : oblong;
-  return `${filename} is a ${shape} ${format.toUpperCase()} picture of ${width} x ${height} pixels, mostly ${joinWords(colours)}.`;
-}
-
-function joinWords(words: readonly string[]): string {
-  return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+  return `${filename} is a ${shape} ${format.toUpperCase()} picture of ${width} x ${height} pixels, mostly ${joinWords(colours, "and")}.`;
 }
 
 /** A text in quotes on one line, shortened between characters; undefined for a blank one. */
