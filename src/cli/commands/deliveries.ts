@@ -170,7 +170,6 @@ function formatDetail(delivery: DeliveryDetail): string {
   ].join("\n");
 }
 
-/** The request and response of one attempt. */
 function formatExchange({ id, delivery, request, response, status, reasons }: JournalEntry): string {
   const formatMessage = ({ headers, body }: JournalEntry["response"]) => [
     ...headers.map(({ name, value }) => `  ${name}: ${value}`),

@@ -112,7 +112,6 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<LogEntr
     return this.timeline.entries.flatMap((entry) => (entry[this.part] as E | undefined) ?? []);
   }
 
-  /** The stored entries after a sequence number. */
   listSince(sequence: number): readonly E[] {
     return sequence >= this.lastSequence ? [] : this.entries().filter((entry) => entry.sequence > sequence);
   }

@@ -12,7 +12,6 @@ import type { OutcomeCounts } from "../../engine/sandbox/counters.ts";
 
 const Percent = Type.Number({ minimum: 0, maximum: 100, description: "With one decimal, rounded down" });
 const Count = Type.Integer({ minimum: 0 });
-/** How many of the documented outcomes were seen. */
 const CoveredShare = { percent: Percent, covered: Count, total: Count };
 
 const CoveredOutcome = ClosedObject({

@@ -37,7 +37,6 @@ export type Context = ReturnType<typeof createContext>;
 export function createContext(parts: RunParts) {
   const { contract, target, known, changes, successes } = parts;
   const verdict = new Verdict();
-  /** Sends a request of the operation with this id. */
   const send = (operation: string, call: Call = {}): Promise<Exchange> =>
     target.send({ operation: contract.getOperation(operation), ...call });
   return {
