@@ -168,6 +168,15 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await control("PUT", "/scenarios/active", { names: [] });
   });
 
+  it("lists the active scenarios first at the first click on Active [interfaces 3]", async () => {
+    await control("PUT", "/scenarios/active", { names: ["webhooks-create-rate-limited"] });
+    const { page } = await open();
+    const grid = page.getByRole("grid", { name: "Scenarios" });
+    await grid.getByRole("columnheader", { name: "Active" }).getByRole("button").click();
+    await see(grid.getByRole("row").nth(1)).toContainText("webhooks-create-rate-limited");
+    await control("PUT", "/scenarios/active", { names: [] });
+  });
+
   it("says why a scenario file is invalid [interfaces 3]", async () => {
     const file = join(folder, "mine.yaml");
     writeFileSync(file, "rules:\n  - match: { operation: models.list }\n    effect: { status: 503 }\n");

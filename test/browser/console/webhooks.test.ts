@@ -360,6 +360,17 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("lists the active webhooks first at the first click on State [interfaces 2]", async () => {
+    await createReceiver([200]);
+    const { webhook } = await createReceiver([200]);
+    await api.call("ada", "PUT", `/webhooks/${webhook.webhook_id}`, { active: false });
+    const { page } = await open("?show=webhooks");
+    const grid = page.getByRole("grid", { name: "Webhooks" });
+    await grid.getByRole("columnheader", { name: "State" }).getByRole("button").click();
+    await see(grid.getByRole("row").nth(1).getByRole("gridcell").first()).toHaveText("active");
+    await see(grid.getByRole("row").last().getByRole("gridcell").first()).toHaveText("inactive");
+  });
+
   it("sets the width of a column by keys or by dragging, and remembers it [interfaces 2]", async () => {
     await createReceiver([500]);
     await trigger();

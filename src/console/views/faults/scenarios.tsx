@@ -18,7 +18,7 @@ const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly 
   {
     id: "switch",
     title: "Active",
-    value: ({ active }) => (active ? 0 : 1),
+    value: ({ active }) => Number(active),
     renderCell: (row) => <ScenarioSwitch scenario={row} switching={switching} />,
     width: "4.7rem",
   },

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
   {
     id: "state",
     title: "State",
-    value: ({ active }) => (active ? 0 : 1),
+    value: ({ active }) => Number(active),
     renderCell: ({ active }) => (
       <Badge outcome={active ? "ok" : "other"}>{active ? "active" : "inactive"}</Badge>
     ),
