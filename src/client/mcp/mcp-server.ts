@@ -1,6 +1,5 @@
 import {
   fromJsonSchema,
-  type JsonSchemaValidatorResult,
   type jsonSchemaValidator,
   McpServer,
   ResourceTemplate,
@@ -8,6 +7,7 @@ import {
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import type { JsonSchema } from "../../engine/contract/schema.ts";
 import { cutText } from "../../engine/contract/text.ts";
+import { mapValues } from "../../engine/maps.ts";
 import type { UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
 import { isObject } from "../options.ts";
@@ -71,7 +71,7 @@ function addTool(server: McpServer, tool: Tool, target: ToolTarget): void {
 function toSchema(fields: ToolFields): JsonSchema & { type: "object" } {
   return {
     type: "object",
-    properties: Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])),
+    properties: mapValues(fields, ({ schema }) => schema),
     required: Object.keys(fields).filter((name) => fields[name]!.required),
     additionalProperties: false,
   };
@@ -79,13 +79,7 @@ function toSchema(fields: ToolFields): JsonSchema & { type: "object" } {
 
 /** Accepts all arguments here: the control API refuses wrong ones, with better messages. */
 const ACCEPT_ALL: jsonSchemaValidator = {
-  getValidator<T>() {
-    return (data: unknown): JsonSchemaValidatorResult<T> => ({
-      valid: true,
-      data: data as T,
-      errorMessage: undefined,
-    });
-  },
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
 
 /** @throws Error if an argument does not exist, is missing, or is neither text nor a map */
@@ -216,12 +210,7 @@ The report: ${report}
 
 function addPrompts(server: McpServer): void {
   for (const { name, title, description, arguments: descriptions, write } of PROMPTS) {
-    const properties = Object.fromEntries(
-      Object.entries(descriptions).map(([argument, description]) => [
-        argument,
-        { type: "string", description },
-      ]),
-    );
+    const properties = mapValues(descriptions, (description) => ({ type: "string", description }));
     const argsSchema = fromJsonSchema<PromptArguments>({
       type: "object",
       properties,

@@ -46,7 +46,6 @@ export interface Input<P = unknown, Q = unknown, B = unknown> {
   params: P;
   query: Q;
   body: B;
-  /** Header names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
 }
 

@@ -101,7 +101,7 @@ class Run {
     };
   }
 
-  /** Finds the organization of the key's user; without it nothing can be checked. @throws UnusableTargetError */
+  /** Finds the organization of the key's user. @throws UnusableTargetError if target or key are of no use */
   private async findKeyOwner(): Promise<void> {
     const { target, known } = this.parts;
     const first = await this.sendFirstCall();
