@@ -85,6 +85,7 @@ function requirePathOfSandbox(portSandbox: string, path: string): void {
   throw new Problem("misdirected", {
     detail: `This port serves the sandbox ${portSandbox} alone: its emulated API, /_control/sandboxes/${portSandbox} and /_control/health. For everything else, call the server at the address that it printed.`,
     value: clip(path, 200),
+    hint: portSandbox,
   });
 }
 

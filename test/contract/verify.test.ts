@@ -128,6 +128,12 @@ describe("verify against Understudy itself", () => {
     expect(consoles).toEqual([`${base}/mine`, `${base}/other`]);
   });
 
+  it("finds the objects of a sandbox at a port of its own [interfaces 16]", async () => {
+    const { body } = await api.call(undefined, "POST", "/_control/sandboxes", { origin: true });
+    const report = await verify(api, "ada", { target: body.origin });
+    expect(listNotObserved(report)).toEqual(listUnobservable("ada", { write: false }));
+  });
+
   it("reads ids from answers if no control API lists them [interfaces 2]", async () => {
     const guarded = await startProxy(api.url, ({ path }, answer) =>
       path.startsWith("/_control") ? { status: 403, headers: {}, body: "" } : answer,

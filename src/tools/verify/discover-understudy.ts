@@ -16,12 +16,10 @@ interface Discovery {
  * only read, and count against no rate limit. For other services this finds nothing.
  */
 export async function discoverInUnderstudy(discovery: Discovery): Promise<boolean> {
-  const { base, sandbox } = splitTarget(discovery.target);
   const fetchRows = async (collection: string, query = ""): Promise<Row[]> => {
-    const url = `${base}/_control/sandboxes/${sandbox}/state/${collection}?limit=100${query}`;
-    const response = await fetch(url, { signal: AbortSignal.any([discovery.signal, abortAfter(5_000)]) });
-    if (!response.ok) throw new Error(`the control API answers ${response.status}`);
-    return ((await response.json()) as { items: Row[] }).items;
+    const signal = AbortSignal.any([discovery.signal, abortAfter(5_000)]);
+    const path = `/state/${collection}?limit=100${query}`;
+    return ((await fetchControl(discovery.target, path, signal)) as { items: Row[] }).items;
   };
   try {
     await addKnownObjects(discovery, fetchRows);
@@ -38,14 +36,22 @@ export async function isRefusedByFrozenClock(
   { status, headers }: Pick<Answer, "status" | "headers">,
 ): Promise<boolean> {
   if (status !== 429 || headers.get("x-sandbox-decision") !== "rate-limit") return false;
-  const { base, sandbox } = splitTarget(target);
   try {
-    const url = `${base}/_control/sandboxes/${sandbox}/clock`;
-    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-    return ((await response.json()) as { mode?: string }).mode === "frozen";
+    const clock = await fetchControl(target, "/clock", AbortSignal.timeout(5_000));
+    return (clock as { mode: string }).mode === "frozen";
   } catch {
     return false;
   }
+}
+
+/** Gets a path of the sandbox's control API. The port of one sandbox names it when it is asked for another. */
+async function fetchControl(target: string, path: string, signal: AbortSignal): Promise<unknown> {
+  const { base, sandbox } = splitTarget(target);
+  const get = (name: string) => fetch(`${base}/_control/sandboxes/${name}${path}`, { signal });
+  let response = await get(sandbox);
+  if (response.status === 421) response = await get(((await response.json()) as { hint: string }).hint);
+  if (!response.ok) throw new Error(`the control API answers ${response.status}`);
+  return await response.json();
 }
 
 /** The console's address for requests to a base URL. */
@@ -87,22 +93,16 @@ async function addKnownObjects(
     "session_id",
     preferRecorded(keepFinished(sessions.filter((row) => row["organization_id"] === organization_id))),
   );
-  add(
-    "foreign_session_id",
-    sessions.filter((row) => foreignIds.has(row["organization_id"])),
-    "session_id",
-  );
+  const foreignSessions = sessions.filter((row) => foreignIds.has(row["organization_id"]));
+  add("foreign_session_id", foreignSessions, "session_id");
 
   const transcriptions = await fetchRows("transcriptions", organizationFilter);
   add("transcription_id", keepFinished(transcriptions));
   const pending = transcriptions.filter(({ status }) => status !== "completed");
   add("pending_transcription_id", pending, "transcription_id");
 
-  add(
-    "collection_id",
-    await fetchRows("music_collections", `${organizationFilter}&owner_id=${user_id}`),
-    "id",
-  );
+  const collections = await fetchRows("music_collections", `${organizationFilter}&owner_id=${user_id}`);
+  add("collection_id", collections, "id");
   add("assistant_id", await fetchRows("assistants", organizationFilter), "id");
   const stores = new Set((await fetchRows("vector_stores", organizationFilter)).map(({ id }) => id));
   const inStores = (await fetchRows("store_files")).filter(({ store_id }) => stores.has(store_id));
