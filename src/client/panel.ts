@@ -192,7 +192,7 @@ class UnderstudyPanel extends HtmlElement {
       ["", "as the page sends them"],
       ...users.map((one) => [one, one] as const),
     ]);
-    brief!.textContent = [active, sandbox.user].filter(Boolean).join(", ");
+    brief!.textContent = [...state.scenarios, sandbox.user].filter(Boolean).join(", ");
     this.showClockState(state.clock);
   }
 

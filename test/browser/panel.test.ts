@@ -66,6 +66,15 @@ describe("the panel", () => {
     expect(threads).toBe(3);
   });
 
+  it("names all active scenarios on its handle [interfaces 17]", async () => {
+    await page.evaluate(() =>
+      sandbox.scenarios.activate("models-list-rate-limited", "threads-delete-forbidden"),
+    );
+    await handle().click();
+    await see(handle()).toContainText("models-list-rate-limited");
+    expect(await handle().textContent()).toContain("models-list-rate-limited, threads-delete-forbidden");
+  });
+
   it("is used by keyboard alone [interfaces 17]", async () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
