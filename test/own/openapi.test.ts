@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { createSandbox } from "../../src/client/engine.ts";
 import { defineOperation } from "../../src/client/operations.ts";
+import { openDocument } from "../../src/documents/openapi/open-document.ts";
+import { toOperationSource } from "../../src/documents/openapi/openapi-source.ts";
 import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
 
 const open: ServedDocument[] = [];
@@ -44,6 +46,19 @@ it("a change in the history has an operation's summary as its title, else its me
     titles.push(understudy.sandboxes.get("default")!.history.newest!.title);
   }
   expect(titles).toEqual(["usr_dan: Create a note.", "usr_dan: POST /v1/tags."]);
+});
+
+it("an edit that renames an operation ends its derived scenario, and resets and other scenarios work on [interfaces 18]", async () => {
+  const text = makeDocument(get("/v1/thing", "{ type: object }"));
+  const { send, understudy } = serve(text);
+  const { faults } = understudy.sandboxes.get("default")!;
+  faults.setInitialScenarios(["get-invalid-input", "slow-network"]);
+  expect((await send("GET", "/v1/thing")).status).toBe(422);
+  const document = openDocument(text.replace("operationId: get", "operationId: read"), "openapi.yaml");
+  understudy.setOperations([toOperationSource({ document, bindings: undefined })]);
+  expect(faults.rules.scenarios).toEqual(["slow-network"]);
+  expect((await send("POST", "/_control/sandboxes/default/reset", { body: {} })).status).toBe(200);
+  expect(faults.rules.scenarios).toEqual(["slow-network"]);
 });
 
 it("a header with the name of a query parameter does not filter a list [interfaces 18]", async () => {

@@ -26,7 +26,6 @@ export const NO_FAULTS: FaultInjector = {
   rules: {
     ...{ revision: 0, scenarios: [], active: [], stages: [], paths: [] },
     onHold() {},
-    readRulesAgain() {},
     suspendLeases: () => () => {},
   },
   enterStages: () => undefined,

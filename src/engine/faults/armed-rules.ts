@@ -172,7 +172,8 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
       scenarios.map((one) => [one.name, armRules(this.readForSandbox(one.rules), one.name, progress)]),
     );
     this.stagesByScenario = new Map(scenarios.flatMap((one) => toStages(one, now, stages[one.name])));
-    this.serverRules = this.serverRules.map(({ rule, key }) => new ArmedRule(rule, SERVER, progress[key]));
+    const serverRules = this.serverRules.map(({ rule }) => readRuleForApi(rule, api));
+    this.serverRules = armRules(serverRules, SERVER, progress);
     this.leases.replaceTimers(this.leaseHolders, shift_ms);
     this.notify();
   }
@@ -228,18 +229,6 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     this.revision += 1;
     if (spent.length === 0) return;
     this.leases.end(spent);
-    this.notify();
-  }
-
-  readRulesAgain(): void {
-    const { api } = this.sandbox;
-    const readAgain = (armed: readonly ArmedRule[]) =>
-      armed.map(({ rule, source, progress }) => new ArmedRule(readRuleForApi(rule, api), source, progress));
-    this.inlineRules = readAgain(this.inlineRules);
-    this.activeScenarios = new Map(
-      [...this.activeScenarios].map(([name, armed]) => [name, readAgain(armed)]),
-    );
-    this.serverRules = readAgain(this.serverRules);
     this.notify();
   }
 

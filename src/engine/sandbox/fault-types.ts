@@ -167,8 +167,6 @@ export interface SandboxRules {
   readonly paths: readonly string[];
   /** Called when a request or delivery is held. */
   onHold(): void;
-  /** Call this after the sandbox's operations have changed. */
-  readRulesAgain(): void;
   /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
   suspendLeases(): () => void;
 }

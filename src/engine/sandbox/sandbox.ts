@@ -185,7 +185,7 @@ export class Sandbox {
   updateApi(): void {
     this.api = extendApi(this.parts.api(), this.ownResources);
     this.world.addMissingTables();
-    this.faults.rules.readRulesAgain();
+    this.faults.restoreState(this.faults.toState());
   }
 
   /** Adjusts the limits, and the world's own timers, to the current settings; a restored world may have had others. */
