@@ -130,9 +130,11 @@ export class RedisConnection {
     client.on("error", () => this.drop(client));
     client.on("end", () => this.drop(client));
     // A paused Redis accepts connections and answers nothing.
-    AbortSignal.timeout(ANSWER_TIMEOUT_MS).onabort = () => {
-      if (this.client !== client && client.isOpen) client.destroy();
-    };
+    client.on("connect", () => {
+      AbortSignal.timeout(ANSWER_TIMEOUT_MS).onabort = () => {
+        if (this.client !== client && client.isOpen) client.destroy();
+      };
+    });
     try {
       await client.connect();
       const facts = await this.prepareClient(client);
