@@ -375,6 +375,22 @@ describe("a binding", () => {
     expect([status, body]).toEqual([201, { id: expect.any(String), name: "a" }]);
   });
 
+  it("with a status that has no body answers none, and the journal shows none [interfaces 18]", async () => {
+    const bindings =
+      "operations: { listTags: { answer: { a: 1 }, status: 204 }, addTag: { create: tags, status: 204 } }\n";
+    const { send, understudy } = serve(TAGS, TAG, bindings);
+    for (const method of ["GET", "POST"]) {
+      const { status, headers } = await send(
+        method,
+        "/v1/tags",
+        method === "POST" ? { body: { name: "a" } } : {},
+      );
+      expect([status, headers.get("content-type")]).toEqual([204, null]);
+    }
+    const entries = understudy.sandboxes.get("default")!.journal.entries();
+    expect(entries.map(({ response_body }) => response_body)).toEqual([undefined, undefined]);
+  });
+
   it("with `soft` deletes softly also in a collection that no binding declares [interfaces 18]", async () => {
     const bindings =
       "operations: { addTag: { create: tags, status: 201 }, dropTag: { delete: tags, soft: dropped_at } }\n";

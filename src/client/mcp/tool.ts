@@ -58,9 +58,10 @@ export function send(
 ): Promise<unknown> {
   const { method, path, fields, hasBody } = api.getCall(id);
   const pickArguments = (place: Field["place"]) => {
-    const names = Object.keys(fields).filter((name) => fields[name]!.place === place);
-    const givenNames = names.filter((name) => args[name] !== undefined);
-    return Object.fromEntries(givenNames.map((name) => [name, args[name]]));
+    const names = Object.keys(fields).filter(
+      (one) => fields[one]!.place === place && args[one] !== undefined,
+    );
+    return Object.fromEntries(names.map((name) => [name, args[name]]));
   };
   const filledPath = path
     .replace("{name}", toPathPart(getSandboxName(args)))

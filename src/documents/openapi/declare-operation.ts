@@ -1,6 +1,12 @@
 import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
-import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
+import {
+  type AnyOperation,
+  type BodySpec,
+  type FileSpec,
+  isBodyless,
+  type Success,
+} from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getJsonLimit } from "../../engine/contract/settings.ts";
 import { getOrAdd, getOwn, mapValues } from "../../engine/maps.ts";
@@ -50,6 +56,7 @@ export function findSuccess(
 
 /** The answer of a success, as operations declare it. */
 export function declareSuccess({ json }: DescribedSuccess, status: number, schemas: Schemas): Success {
+  if (isBodyless(status)) return { status };
   const type = json && findJsonType(json.type);
   return {
     status,

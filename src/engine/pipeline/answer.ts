@@ -1,7 +1,7 @@
 import { isLosslessNumber, stringify } from "lossless-json";
 import { getEnvelope, type RenderedError, renderError } from "../contract/envelopes.ts";
 import type { ApiError } from "../contract/errors.ts";
-import { type AnyDeclaration, type AnyOperation, listSuccesses } from "../contract/operation.ts";
+import { type AnyDeclaration, type AnyOperation, isBodyless, listSuccesses } from "../contract/operation.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../contract/problems.ts";
 import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
 import { toValidator } from "../contract/validator.ts";
@@ -14,20 +14,13 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
   const reply = value instanceof Reply ? value : new Reply(listSuccesses(operation)[0]!.status, value);
   const { status, headers, body, decision } = reply;
-  if (body === undefined) return { status, headers, content_type: undefined, body, decision };
-  if (body instanceof RawBody)
-    return { status, headers, content_type: body.content_type, body: body.bytes, decision };
+  const head = { status, headers, decision };
+  if (body === undefined || isBodyless(status)) return { ...head, content_type: undefined, body: undefined };
+  if (body instanceof RawBody) return { ...head, content_type: body.content_type, body: body.bytes };
   if (body instanceof StreamBody)
-    return {
-      status,
-      headers,
-      content_type: body.content_type,
-      body: undefined,
-      stream: body.chunks,
-      decision,
-    };
+    return { ...head, content_type: body.content_type, body: undefined, stream: body.chunks };
   const { json_type: content_type = JSON_TYPE } = listSuccesses(operation)[0]!;
-  return { status, headers, content_type, body: JSON.stringify(body), decision };
+  return { ...head, content_type, body: JSON.stringify(body) };
 }
 
 /** Also sets the exchange's code, for the journal. */

@@ -14,8 +14,7 @@ interface CallStatistics {
   errors: Map<string, { effect: object; times: number }>;
 }
 
-/** The longest delay that a rule may have. */
-const MAX_DELAY_MS = 3_600_000;
+const MAX_RULE_DELAY_MS = 3_600_000;
 
 /**
  * Returns the latency percentiles and error shares of each recorded operation as a scenario (interfaces.md 12).
@@ -74,7 +73,7 @@ function toLatencyRules({ operation, waits }: CallStatistics): object[] {
   /** Nearest rank. */
   const findPercentile = (percent: number) => {
     const wait = sorted[Math.ceil((percent / 100) * sorted.length) - 1]!;
-    return `${Math.min(MAX_DELAY_MS, Math.round(wait))}ms`;
+    return `${Math.min(MAX_RULE_DELAY_MS, Math.round(wait))}ms`;
   };
   return [
     {

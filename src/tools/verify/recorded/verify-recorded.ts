@@ -70,8 +70,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   };
 }
 
-/** Maximum number of requests that the report of a check lists. */
-const MAX_REQUESTS = 20;
+const MAX_REQUESTS_PER_CHECK = 20;
 
 interface RunningCheck {
   check: RecordedCheck;
@@ -156,7 +155,7 @@ class RecordingVerifier implements ExchangeVisitor {
       } catch (error) {
         recordUnreadable(one.verdict, one.check, error);
       }
-      if (one.verdict.problemCount > before && one.requests.length < MAX_REQUESTS)
+      if (one.verdict.problemCount > before && one.requests.length < MAX_REQUESTS_PER_CHECK)
         // Recordings of other programs mask nothing, and reports are shared.
         one.requests.push({ ...toSentRequest(exchange), path: redactText(exchange.path) });
     }
