@@ -38,7 +38,7 @@ const redeliver = sandboxCommand({
   describe: "Retry failed deliveries now, once; exit 1 if one fails again",
   args: { ids: "The deliveries' ids" },
   options: {
-    "all-failed": flag("All failed deliveries"),
+    "all-failed": flag("All failed deliveries, including those with a pending retry"),
     since: text("With --all-failed: only events since this time on the sandbox's clock"),
     webhook: text("With --all-failed: only this webhook's, by its id"),
     again: flag("With ids: also redeliver those that succeeded, as if their answer was lost"),
