@@ -7,23 +7,17 @@ import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/do
 import { findNearestPath, findParameterProblem } from "../../engine/faults/check-rule.ts";
 import { isJournalCode } from "../../engine/faults/effects/error.ts";
 import { compileIdGlob, listMatchingOperations } from "../../engine/faults/rule.ts";
+import { StatusPattern } from "../../engine/faults/rule-document.ts";
 import { isEqual } from "../../engine/maps.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable } from "../problem.ts";
 import { parseRequestBody } from "./render-journal-entry.ts";
 
-const Status = withLibraryType(
-  "StatusPattern",
-  Type.Unsafe<string | number>({
-    type: ["string", "integer"],
-    pattern: "^[1-5](\\d\\d|xx|XX)$",
-    minimum: 100,
-    maximum: 599,
-    title: "a status such as 404, or a class such as 4xx",
-    description: "A status such as 404, or a class such as `4xx`",
-  }),
-);
+const Status = withLibraryType("StatusPattern", {
+  ...StatusPattern,
+  description: "A status such as 404, or a class such as `4xx`",
+});
 export const OptionalWord = (description: string, libraryType = "string") =>
   Type.Optional(withLibraryType(libraryType, Type.String({ minLength: 1, description })));
 

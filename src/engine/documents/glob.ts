@@ -39,6 +39,17 @@ export function compileGlob(pattern: string): (text: string) => boolean {
   };
 }
 
+/** Describes why a text is not a glob; undefined if it is one. */
+export function findGlobProblem(pattern: string): { message: string } | undefined {
+  try {
+    compileGlob(pattern);
+    return undefined;
+  } catch (error) {
+    if (error instanceof GlobError) return { message: `the pattern cannot be used: ${error.message}` };
+    throw error;
+  }
+}
+
 /**
  * A glob of request paths: escapes that a character does not need make no difference, so `/v1/org%5Facme` is
  * `/v1/org_acme`. @throws GlobError

@@ -4,7 +4,7 @@ import { findNearest, isTypo } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import type { DocumentPath } from "../documents/document-error.ts";
-import { compileGlob, GlobError, isGlob } from "../documents/glob.ts";
+import { findGlobProblem, isGlob } from "../documents/glob.ts";
 import {
   createInlineDocument,
   locateProblem,
@@ -277,17 +277,6 @@ export function findPatternProblem(
   const quoted = JSON.stringify(pattern.slice(0, 80));
   if (!isGlob(pattern)) return { message: `${quoted} is not an ${kind}`, hint: findNearest(pattern, names) };
   return { message: `${quoted} matches no ${kind}`, hint: findNearest(pattern, listGlobs(names)) };
-}
-
-/** Describes why a text is not a glob; undefined if it is one. */
-export function findGlobProblem(pattern: string): Problem | undefined {
-  try {
-    compileGlob(pattern);
-    return undefined;
-  } catch (error) {
-    if (error instanceof GlobError) return { message: `the pattern cannot be used: ${error.message}` };
-    throw error;
-  }
 }
 
 /** Describes a parameter in the form of Express, which no path of a request contains; undefined if there is none. */

@@ -115,19 +115,19 @@ export function toEntryEffect(entry: string | number | EffectDocument): EffectDo
   return typeof entry === "string" ? { error: entry } : { status: entry };
 }
 
+export const StatusPattern = TextOrInteger({
+  pattern: "^[1-5](\\d\\d|xx|XX)$",
+  minimum: 100,
+  maximum: 599,
+  title: "a status such as 404, or a class such as 4xx",
+});
+
 const ExpectedMatch = ClosedObject(
   {
     operation: Pattern("OperationPattern"),
     method: Type.Optional(StringEnum<readonly string[]>([...METHODS, "HEAD", "OPTIONS"])),
     path: Type.Optional(Text()),
-    status: Type.Optional(
-      TextOrInteger({
-        pattern: "^[1-5](\\d\\d|xx|XX)$",
-        minimum: 100,
-        maximum: 599,
-        title: "a status such as 404, or a class such as 4xx",
-      }),
-    ),
+    status: Type.Optional(StatusPattern),
     code: Type.Optional(withLibraryType("ErrorCode", Text())),
     body: Type.Optional(Type.Unsafe<unknown>({})),
   },

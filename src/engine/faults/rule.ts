@@ -4,7 +4,13 @@ import { parseDuration } from "../contract/duration.ts";
 import { encodePath, normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { toPartPattern } from "../contract/router.ts";
-import { compileGlob, compilePathGlob, compileTemplateGlob, isGlob } from "../documents/glob.ts";
+import {
+  compileGlob,
+  compilePathGlob,
+  compileTemplateGlob,
+  findGlobProblem,
+  isGlob,
+} from "../documents/glob.ts";
 import type { FaultFacts } from "../sandbox/fault-types.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { listDocumentedCodes } from "./effects/error.ts";
@@ -198,13 +204,8 @@ export function listMatchingOperations(
  * id, and the operation may be gone.
  */
 export function compileIdGlob(pattern: string, ids: readonly string[]): (id: string) => boolean {
-  const isThisId = (id: string) => id === pattern;
-  if (ids.includes(pattern)) return isThisId;
-  try {
-    return compileGlob(pattern);
-  } catch {
-    return isThisId;
-  }
+  const isId = ids.includes(pattern) || findGlobProblem(pattern) !== undefined;
+  return isId ? (id) => id === pattern : compileGlob(pattern);
 }
 
 /** Tests whether the path of a rule fits an operation's path template. @throws GlobError */

@@ -2,6 +2,7 @@ import type { AnyOperation } from "../contract/operation.ts";
 import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { type DocumentPath, type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
+import { findGlobProblem } from "../documents/glob.ts";
 import { readDocument } from "../documents/read-document.ts";
 import {
   locateProblem,
@@ -12,7 +13,6 @@ import {
 } from "../documents/user-document.ts";
 import {
   checkRule,
-  findGlobProblem,
   findParameterProblem,
   findPatternProblem,
   type Report,

@@ -47,12 +47,11 @@ export const usersFixture: FixtureReader = {
   check(fixture, report) {
     for (const [position, user] of readEntries(fixture, "users", entryFormat).entries()) {
       const { memberships = {}, capabilities = {} } = user;
-      const lost = Object.keys(capabilities).filter((id) => !Object.hasOwn(memberships, id));
-      for (const id of lost)
-        report(
-          ["users", position, "capabilities", id],
-          `${user.id} is not a member of ${id}: give a membership there, or no capabilities`,
-        );
+      for (const id of Object.keys(capabilities)) {
+        if (Object.hasOwn(memberships, id)) continue;
+        const message = `${user.id} is not a member of ${id}: give a membership there, or no capabilities`;
+        report(["users", position, "capabilities", id], message);
+      }
     }
   },
   addRecords(fixture, base) {
