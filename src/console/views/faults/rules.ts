@@ -49,6 +49,8 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
   return `${data}; ${wait}${wire === undefined ? "the client gets the failure in place of the response" : CONSEQUENCES[wire][phase ?? "before"]}.`;
 }
 
+const toBothPhases = (words: string) => ({ before: words, after: words });
+
 /** How the client sees a connection fault. If the operation does not run, a cut or slow response is an error response. */
 const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"before" | "after", string>>>> =
   {
@@ -63,17 +65,11 @@ const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"be
     },
   };
 
-function toBothPhases(words: string) {
-  return { before: words, after: words };
-}
-
 const ordinal = new Intl.PluralRules("en", { type: "ordinal" });
 const ORDINALS: Partial<Record<Intl.LDMLPluralRule, string>> = { one: "st", two: "nd", few: "rd" };
 
 /** A sequence has an entry for each call, and then ends. */
-function getCallCount({ times, sequence }: Rule): number | undefined {
-  return times ?? sequence?.length;
-}
+const getCallCount = ({ times, sequence }: Rule) => times ?? sequence?.length;
 
 function describeSchedule(rule: Rule, first: string): string {
   const { every, probability } = rule;
@@ -125,12 +121,8 @@ function describeEffects({ effect = {}, sequence }: Rule): string[] {
   if (status !== undefined) words.push(String(status));
   else if (body !== undefined) words.push("a custom body");
   if (wire !== undefined) words.push(WIRE_WORDS[wire]);
-  if (delay !== undefined)
-    words.push(
-      typeof delay === "object"
-        ? `delayed by ${addUnit(delay.p50)} (p99 ${addUnit(delay.p99)})`
-        : `delayed by ${addUnit(delay)}`,
-    );
+  if (typeof delay === "object") words.push(`delayed by ${addUnit(delay.p50)} (p99 ${addUnit(delay.p99)})`);
+  else if (delay !== undefined) words.push(`delayed by ${addUnit(delay)}`);
   return words;
 }
 
