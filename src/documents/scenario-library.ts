@@ -221,13 +221,13 @@ export class ScenarioLibrary implements ScenarioSource {
     const edited = new Set([...changed, ...wasBroken.filter(({ problem }) => problem === undefined)]);
     // A scenario that another file of the same name hides is active nowhere.
     const current = [...edited].filter((document) => files.find(document.version!.name) === document);
+    for (const { version } of current) this.apply(version!);
     const unreplaced = broken.filter(({ document }) => {
       const other = files.find(document.version!.name);
-      const isReplaced = other !== undefined && other !== document && other.version !== undefined;
-      if (isReplaced) current.push(other);
-      return !isReplaced;
+      if (other === undefined || other === document || other.version === undefined) return true;
+      if (this.apply(other.version)) current.push(other);
+      return false;
     });
-    for (const { version } of current) this.apply(version!);
     const added = this.mayBeActive(file) ? files.getByFile(file) : undefined;
     const name = added === undefined ? "" : files.getName(added);
     if (added !== undefined && this.isActive(name) && files.find(name)?.file === file) {
