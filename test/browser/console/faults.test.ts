@@ -239,7 +239,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(rules.nth(1)).toContainText("no hits");
     await see(rules.first()).toContainText("newer");
     expect((await control("GET", "/faults")).body.items[1]).toMatchObject({ id: "older", times: 3, effect });
-    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await page.getByRole("button", { name: "Undo" }).click();
     await see(rules.nth(1)).toContainText("The first 2 calls of models.list");
     expect(complaints).toEqual([]);
   });

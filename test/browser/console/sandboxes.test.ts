@@ -134,7 +134,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await seconds.press("Enter");
     await see(page.getByText('Changed processing_seconds: 5, preview: "on".')).toBeVisible();
     expect(await readSettings()).toEqual({ ...before, processing_seconds: 5, preview: "on" });
-    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await page.getByRole("button", { name: "Undo" }).click();
     await see(page.getByText(/Undone: Changed/)).toBeVisible();
     expect(await readSettings()).toEqual(before);
   });
@@ -155,7 +155,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("branch");
     await page.getByRole("dialog").getByRole("button", { name: "Fork" }).click();
     await see(page).toHaveURL(/\/s\/branch\/sandboxes/);
-    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await page.getByRole("button", { name: "Undo" }).click();
     await see(page).toHaveURL(/\/s\/stem\/sandboxes\?sandbox=stem$/);
     await see(page.getByText(/Undone: Forked/)).toBeVisible();
     expect((await control("GET", "/branch")).status).toBe(404);
@@ -164,7 +164,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("textbox", { name: "Name" }).fill("mistake");
     await page.getByRole("button", { name: "Create", exact: true }).click();
     await see(page).toHaveURL(/\/s\/mistake\//);
-    await page.getByRole("button", { name: "Undo" }).last().press("Enter");
+    await page.getByRole("button", { name: "Undo" }).last().click();
     await see(page).toHaveURL(/\/s\/stem\//);
     await expect.poll(async () => (await control("GET", "/mistake")).status).toBe(404);
     await see(page.getByRole("alert")).toHaveCount(0);
@@ -185,7 +185,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("option", { name: /^Unchanged/ }).click();
     await dialog.getByRole("button", { name: "Reset" }).click();
     await expect.poll(async () => (await control("GET", department)).status).toBe(200);
-    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await page.getByRole("button", { name: "Undo" }).click();
     await see(page.getByText(/Undone: Reset/)).toBeVisible();
     expect((await control("GET", department)).status).toBe(404);
   });
