@@ -75,8 +75,11 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   if (operation !== undefined) {
     const ids = api.operations.map(({ id }) => id);
     const matches = compileIdGlob(operation, ids);
-    if (!ids.some(matches)) compilePattern(`${prefix}operation`, operation);
-    if (!ids.some(matches)) throw unknownWord("operation pattern", `${prefix}operation`, operation, ids);
+    if (!ids.some(matches)) {
+      // Its error says why a text cannot be a pattern.
+      compilePattern(`${prefix}operation`, operation);
+      throw unknownWord("operation pattern", `${prefix}operation`, operation, ids);
+    }
     conditions.push(({ operation: id }) =>
       describeFailure(id !== null && matches(id), "operation", id, operation),
     );

@@ -97,7 +97,7 @@ function findHeader(headers: readonly string[], name: string): number {
   return -1;
 }
 
-/** An answer with the upstream's headers; for a page, our CORS headers replace those of the upstream, except the list of headers it exposes. */
+/** The upstream's answer. For a page, our CORS headers replace the upstream's, except its list of exposed headers. */
 function toUpstreamAnswer({ decision, request, sandbox }: Exchange, answer: Answer): CompleteAnswer {
   const headers = ["X-Sandbox-Decision", decision];
   const { origin } = request.headers;
