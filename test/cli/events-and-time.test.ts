@@ -272,6 +272,11 @@ describe("trigger and clock advance", () => {
     const failed = await run("clock", "advance", "--until-delivered");
     expect(failed.code).toBe(1);
     expect(failed.stderr).toMatch(/^understudy: del_\S+ failed for good: answered 500\n$/);
+    await createReceiver([500]);
+    await run("clock", "run", "x60");
+    await run("trigger", "user.created", "--count", "20");
+    const running = await run("clock", "advance", "--until-delivered");
+    expect([running.code, running.stderr.match(/failed for good: answered 500$/gm)?.length]).toEqual([1, 20]);
   });
 
   it("count deleted sandboxes in coverage --all [interfaces 11]", async () => {
