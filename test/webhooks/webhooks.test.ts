@@ -203,6 +203,17 @@ describe("a delivery of the reference world [4.21]", () => {
     expect(unknown.body.error.details).toEqual({ delivery_id: "del_none" });
   });
 
+  it("has the same bytes on each attempt, whatever changes in between, if it is a fixture's [G24]", async () => {
+    const receiver = await api.receiver([500, 200]);
+    await api.call("ada", "PUT", "/webhooks/wh_ops", { url: receiver.url });
+    const path = "/webhooks/wh_ops/deliveries/del_failed/redeliver";
+    await api.call("ada", "POST", path);
+    await api.control("DELETE", "/state/vector_stores/vs_empty");
+    await api.call("ada", "POST", path);
+    const [first, second] = await receiver.requests();
+    expect(second!.body).toBe(first!.body);
+  });
+
   it("is redelivered for an inactive webhook, under the same id and with the same bytes [G24]", async () => {
     const receiver = await api.receiver([500, 200]);
     await api.call("ada", "PUT", "/webhooks/wh_ops", { url: receiver.url });

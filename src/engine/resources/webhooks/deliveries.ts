@@ -32,10 +32,7 @@ export function renderBody({ event, data, timestamp, webhook_id, delivery_id }: 
   return JSON.stringify({ event, data, timestamp, webhook_id, delivery_id });
 }
 
-/**
- * The exact text that every attempt sends. The text of a fixture's delivery depends on the sandbox's origin, so the
- * text is derived from the delivery's id and instant instead of being stored in the shared base.
- */
+/** The exact text that every attempt sends. Until its first attempt, that of a fixture's delivery follows from the world. */
 export function toBody(delivery: Delivery, world: WorldReader): string {
   const { body, event, delivery_id, webhook_id, organization_id, created_at } = delivery;
   if (body !== null) return body;
@@ -129,6 +126,7 @@ export function recordAttempt(
   });
   const delivery: Delivery = {
     ...before,
+    body: toBody(before, tx),
     attempts: before.attempts + 1,
     scheduled_attempts,
     attempt_log: [...before.attempt_log, toAttempt(queued, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),

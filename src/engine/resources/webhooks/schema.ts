@@ -148,7 +148,7 @@ export const Delivery = Type.Object({
   delivered_at: NullableInstant(),
   last_attempt: NullableInstant(),
   next_retry: NullableInstant(),
-  /** Null for a fixture's delivery, which was never sent; `toBody` derives the same text each time. */
+  /** Null for a fixture's delivery that was not sent yet; `toBody` derives it. */
   body: Type.Unsafe<string | null>({ type: "string" }),
   attempt_log: Type.Array(Attempt),
 });
