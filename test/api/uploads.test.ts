@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { crc32c, formatCrc32c } from "../../src/engine/crc32c.ts";
-import { type Api, startReference } from "../support/harness.ts";
+import { type Api, EPOCH, startReference } from "../support/harness.ts";
 import { announce, chunk, createPrivateTempFolder, probe, put } from "../support/upload-setup.ts";
 
 let api: Api;
@@ -74,6 +74,16 @@ describe("the upload URL [G13]", () => {
     });
     expect([registered.status, registered.body.error.details.field]).toEqual([422, "gcs_path"]);
     await short.close();
+  });
+
+  it("is 410 once its expiry was run early [G13, interfaces 4]", async () => {
+    const { upload_url } = await announce(api);
+    const sandbox = "/_control/sandboxes/default/clock/pending";
+    const pending = (await api.call(undefined, "GET", sandbox)).body;
+    const expiry = pending.find(({ kind }: { kind: string }) => kind === "expiry");
+    await api.call(undefined, "POST", `${sandbox}/run`, { kind: "expiry", subject: expiry.subject });
+    for (const answer of [await put(upload_url, "0123456789"), await probe(upload_url)])
+      expect([answer.status, answer.body?.error.details.expires_at]).toEqual([410, EPOCH]);
   });
 });
 

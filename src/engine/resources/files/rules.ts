@@ -130,8 +130,9 @@ const INCOMPLETE_MESSAGES: Record<Exclude<Upload["status"], "complete">, string>
 };
 
 /** Handles `expiry` timers. Those of other resources are ignored, since their subject is not an upload. */
-export function expireUpload(tx: Transaction, { subject }: { subject: string }): void {
-  if (tx.get(uploads, subject)?.status === "open") tx.update(uploads, subject, { status: "expired" });
+export function expireUpload(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
+  if (tx.get(uploads, subject)?.status === "open")
+    tx.update(uploads, subject, { status: "expired", expires_at: due });
 }
 
 /**
