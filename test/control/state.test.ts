@@ -53,6 +53,17 @@ describe("state calls", () => {
     });
   });
 
+  it.each(["audit_logs", "assistant_history", "auth_configs", "change_logs"])(
+    "give new %s ids that sort newest first, since lists order records of one instant by id [G28]",
+    async (name) => {
+      const sandbox = await createSandbox();
+      const ids: string[] = [];
+      for (let n = 0; n < 6; n++)
+        ids.unshift((await control("POST", `/${sandbox}/state/${name}`, {})).body.id);
+      expect(ids).toEqual(ids.toSorted());
+    },
+  );
+
   describe.each(COLLECTIONS.filter(({ name }) => !DERIVED_IDS.has(name)))(
     "$name [interfaces 4]",
     ({ name, idField, prefix, schema }) => {

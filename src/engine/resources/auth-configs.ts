@@ -52,7 +52,7 @@ const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
   const toolkit = fields.toolkit ?? random.pick(TOOLKITS);
   const type = random.pick(TYPES);
   return {
-    id: fields.id ?? context.createId("authcfg_"),
+    id: fields.id ?? context.createNewestFirstId("authcfg_"),
     toolkit,
     type: fields.type ?? type,
     organization_id: chooseOrganization(context, fields.organization_id),

@@ -64,7 +64,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(context);
   const actor = findActor(world, fields.user_id, organization_id);
   return clearChangesOfCreation({
-    id: fields.id ?? context.createId("log_"),
+    id: fields.id ?? context.createNewestFirstId("log_"),
     organization_id,
     timestamp: fields.timestamp ?? now,
     resource_type: "assistant",

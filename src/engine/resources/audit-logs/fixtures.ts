@@ -84,7 +84,7 @@ export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const organization_id = chooseOrganization(context, fields.organization_id);
   const actor_id = fields.actor_id ?? findActorId(world, undefined, organization_id);
   const actor = findPerson(world, actor_id);
-  const { id = context.createId("log_"), timestamp = now } = fields;
+  const { id = context.createNewestFirstId("log_"), timestamp = now } = fields;
   const change = makeChange("user", "updated", actor);
   return { ...toAuditLog(change, { id, organization_id, timestamp, actor }), ...fields };
 };

@@ -179,7 +179,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
 export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(context, partial.organization_id);
-  const id = partial.id ?? context.createId("log_");
+  const id = partial.id ?? context.createNewestFirstId("log_");
   const resource_type = partial.resource_type ?? "assistant";
   const action = partial.action ?? "updated";
   const { prefix, invent, fields } = SUBJECTS[resource_type];
