@@ -301,6 +301,15 @@ describe("an edit of a scenario's file", () => {
     expect((await control("PUT", "/scenarios/active", { names: ["mine"] })).status).toBe(422);
   });
 
+  it("that renames a scenario which is off does not prevent the reset of a sandbox that began with it [interfaces 4]", async () => {
+    const path = "/_control/sandboxes";
+    await api.call(undefined, "POST", path, { name: "sc", scenarios: ["slow-network", "mine"] });
+    await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names: [] });
+    writeScenario("mine", "name: renamed\nrules:\n  - { id: a, effect: { status: 503 } }\n");
+    const reset = await api.call(undefined, "POST", `${path}/sc/reset`);
+    expect([reset.status, reset.body.scenarios]).toEqual([200, ["slow-network"]]);
+  });
+
   it("that removes the file lists the active scenario with the problem [interfaces 4]", async () => {
     await activate(api, "mine");
     rmSync(join(folder, "mine.yaml"));

@@ -188,6 +188,18 @@ it.each<[string, Handle, object, string]>([
     "there is no event note.lost",
   ],
   [
+    "emits an event about the record in an object that it returns",
+    (call) => ({ data: insert(call) }),
+    { emit: "thread.created" },
+    "thread.created needs the record that it is about",
+  ],
+  [
+    "emits an event about a record and returns nothing",
+    (call) => void insert(call),
+    { emit: "thread.created" },
+    "thread.created needs the record that it is about",
+  ],
+  [
     "filters by a field that does not exist",
     (call) => {
       insert(call);
@@ -219,6 +231,28 @@ it.each<[string, Handle, object, string]>([
     expect(
       (await sandbox!.fetch("/v1/models", { headers: { "api-key": sandbox!.credentials.usr_dan } })).status,
     ).toBe(200);
+  },
+);
+
+it.each([undefined, null, 5, {}])(
+  "a handler that looks a record up by %j finds none, changes none and deletes none [interfaces 18]",
+  async (id) => {
+    const find = defineTestOperation(({ world }) => {
+      const refused = ["require", "update", "remove"].map((method) => {
+        try {
+          return world.notes[method](id, { text: "changed" });
+        } catch (error) {
+          return (error as { code: string }).code;
+        }
+      });
+      return { found: [world.notes, world.users].map((records) => records.get(id) ?? null), refused };
+    });
+    await begin(find);
+    const refused = Array(3).fill("RESOURCE_NOT_FOUND");
+    expect(await (await send()).json()).toEqual({ found: [null, null], refused });
+    expect((await sandbox!.state("notes" as "threads").list()).items).toEqual([
+      { id: "note_first", text: "first" },
+    ]);
   },
 );
 

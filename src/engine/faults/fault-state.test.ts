@@ -101,7 +101,7 @@ it("every change of the saved state of faults increases their revision [interfac
 
 it("the test of revisions covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
-    "constructor seed scenarios active paths toState createTrace close readForSandbox allRules activeRules stages runningStages leaseHolders isInForce onHold";
+    "constructor seed scenarios active paths toState createTrace close readForSandbox allRules activeRules stages runningStages leaseHolders isInForce onHold findUsable";
   const INNER =
     "activate replace deactivateSpent notify countRequest onRulesChanged updateSubscription hasRule createRuleId getStages endStage record updateLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);

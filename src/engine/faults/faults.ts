@@ -97,7 +97,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   reset(): void {
     this.rules.reset();
     this.lastRuleNumber = 0;
-    this.rules.activate(this.initialScenarios.map((name) => this.library.getLastGood(name)));
+    this.rules.activate([...this.findUsable(this.initialScenarios).scenarios.values()]);
     this.updateSubscription();
   }
 
@@ -118,15 +118,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   restoreState(state: FaultState, shift_ms = 0): UnusableScenario[] {
-    const scenarios = new Map<string, Scenario>();
-    const unusable: UnusableScenario[] = [];
-    for (const name of new Set([...state.active, ...state.first])) {
-      try {
-        scenarios.set(name, this.library.getLastGood(name));
-      } catch (error) {
-        unusable.push({ scenario: name, reason: explainUnusable(error) });
-      }
-    }
+    const { scenarios, unusable } = this.findUsable([...state.active, ...state.first]);
     this.rules.restoreState(
       state,
       state.active.flatMap((name) => scenarios.get(name) ?? []),
@@ -181,6 +173,19 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   private updateSubscription(): void {
     if (this.rules.scenarios.length > 0) this.library.subscribe(this.rules);
     else this.library.unsubscribe(this.rules);
+  }
+
+  private findUsable(names: readonly string[]) {
+    const scenarios = new Map<string, Scenario>();
+    const unusable: UnusableScenario[] = [];
+    for (const name of new Set(names)) {
+      try {
+        scenarios.set(name, this.library.getLastGood(name));
+      } catch (error) {
+        unusable.push({ scenario: name, reason: explainUnusable(error) });
+      }
+    }
+    return { scenarios, unusable };
   }
 
   private hasRule(id: string): boolean {

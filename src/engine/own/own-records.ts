@@ -69,7 +69,8 @@ export class OwnRecords implements Iterable<Fields> {
   }
 
   get(id: string): Fields | undefined {
-    const record = this.#tx.get(this.collection, id);
+    // A handler in JavaScript may give any value, such as the user of a request without credentials.
+    const record = typeof id === "string" ? this.#tx.get(this.collection, id) : undefined;
     const [found] = record === undefined ? [] : this.list([record]);
     return found && this.toPublic(found);
   }

@@ -92,11 +92,11 @@ export class OwnWorld {
     if (declaredEvent === undefined) throw new OwnOperationError(`there is no event ${name}`);
     const [collection] = declaredEvent.about.collections;
     const publicCollection = collection && getPublicCollections(this.#api).get(collection.name);
-    const id = (record as Fields)[collection?.idField ?? "id"];
+    const id = (record as Fields | undefined)?.[collection?.idField ?? "id"];
     const subject =
-      declaredEvent.about.find(this.#tx, String(id)) ??
-      publicCollection?.toStored(record as Fields, this.#tx);
-    if (subject === undefined) throw new OwnOperationError(`${name} needs the record that it is about`);
+      declaredEvent.about.find(this.#tx, String(id)) ?? publicCollection?.toStored({ ...record }, this.#tx);
+    if (id === undefined || subject === undefined)
+      throw new OwnOperationError(`${name} needs the record that it is about`);
     emit(this.#transaction.writable, declaredEvent, subject);
   }
 

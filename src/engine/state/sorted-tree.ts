@@ -121,14 +121,9 @@ export class SortedTree<K, V> {
         expandTop(newStack, newTop.subtree);
       } else {
         // If one side has ended, only the other has entries left.
-        let order = oldTop === undefined ? 1 : -1;
-        if (oldTop !== undefined && newTop !== undefined)
-          order = before.compare(
-            oldTop.entry!.key,
-            oldTop.entry!.value,
-            newTop.entry!.key,
-            newTop.entry!.value,
-          );
+        const [a, b] = [oldTop?.entry, newTop?.entry];
+        let order = a === undefined ? 1 : -1;
+        if (a !== undefined && b !== undefined) order = before.compare(a.key, a.value, b.key, b.value);
         const oldEntry = order <= 0 ? oldStack.pop()!.entry : undefined;
         const newEntry = order >= 0 ? newStack.pop()!.entry : undefined;
         if (oldEntry?.value !== newEntry?.value)
