@@ -141,6 +141,36 @@ describe("a bundle", () => {
     });
   });
 
+  it("replays calls with API keys that were deleted or replaced meanwhile [interfaces 4]", async () => {
+    const api = await start();
+    const { body: created } = await api.control("POST", "/state/api_keys", { user_id: "usr_dan" });
+    const rotated = `ak_${"r".repeat(39)}`;
+    const readStatuses = () =>
+      Promise.all(
+        [created.key, KEYS.dan, rotated].map(
+          async (key) =>
+            (await api.call(undefined, "GET", "/v1/models", undefined, { "api-key": key })).status,
+        ),
+      );
+    expect(await readStatuses()).toEqual([200, 200, 401]);
+    await api.control("DELETE", `/state/api_keys/${created.id}`);
+    await api.control("PATCH", "/state/api_keys/apikey_dan", { key: rotated });
+    expect(await readStatuses()).toEqual([401, 401, 200]);
+    const bundle = await api.bundle();
+    for (const key of [created.key, KEYS.dan, rotated]) expect(JSON.stringify(bundle)).not.toContain(key);
+    expect(await replayBundle(bundle)).toEqual({ requests: 6, control_calls: 3 });
+  });
+
+  it("does not repeat the deletion of a snapshot that a replay does not have [interfaces 4]", async () => {
+    const api = await start();
+    await api.control("POST", "/snapshots", { name: "old" });
+    await api.control("POST", "/reset");
+    await api.control("DELETE", "/snapshots/old");
+    await api.control("POST", "/snapshots", { name: "old" });
+    await api.control("DELETE", "/snapshots/old");
+    expect(await replayBundle(await api.bundle())).toEqual({ requests: 0, control_calls: 2 });
+  });
+
   it("is refused with 409 if the journal has lost entries or was cleared [interfaces 4]", async () => {
     const api = await start({ settings: { journal_limit: 2 } });
     for (let i = 0; i < 3; i++) await api.call("dan", "GET", "/v1/models");
@@ -173,6 +203,11 @@ describe("a bundle", () => {
     await api.bundle();
     await api.control("POST", "/snapshots/foreign/restore");
     expect((await api.control("POST", "/bundle")).body.detail).toContain("snapshot foreign");
+    await api.control("POST", "/reset");
+    await api.control("POST", "/snapshots", { name: "replaced" });
+    await api.control("PUT", "/snapshots/replaced", document);
+    await api.control("POST", "/snapshots/replaced/restore");
+    expect((await api.control("POST", "/bundle")).body.detail).toContain("snapshot replaced");
     await api.control("POST", "/reset");
     const form = new FormData();
     form.set("file", new File(["x".repeat(100_000)], "big.txt", { type: "text/plain" }));

@@ -8,7 +8,6 @@ import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { deriveRequestIdSeed, drawRequestId } from "../../engine/state/random.ts";
-import type { Root } from "../../engine/state/tables.ts";
 import { findRawHeader } from "../har/har-entry.ts";
 import {
   BUNDLE_FORMAT,
@@ -37,10 +36,9 @@ export function makeBundle(
     (entry) => !isRefusedForInvalidFile(entry, scenarios),
   );
   const secrets = new SecretPlaceholders();
-  for (const root of listRootsWithKeys(sandbox, recording)) {
-    for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
-      secrets.register(key as string, `api_key:${id}`);
-  }
+  const firstKeys = initial.fixture.buildRoot(initial.seed).tables.get(apiKeys.name)?.all() ?? [];
+  for (const { id, key } of firstKeys) secrets.register(key as string, `api_key:${id}`);
+  for (const [key, id] of recording.keys) secrets.register(key, `api_key:${id}`);
   const fixtureText = JSON.stringify(initial.fixture.getDocument());
   secrets.registerWritten(fixtureText);
   const ownSources = sandbox.api.resources
@@ -77,8 +75,10 @@ export function makeBundle(
 /** @throws BundleRefusal */
 function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
-  const { initial } = recording;
-  const problem = recording.replayProblem ?? held.replayProblem ?? findReplayProblem(recording);
+  const { initial, unrecordedRestores } = recording;
+  const unrecorded =
+    unrecordedRestores > 0 ? "its state does not follow from its fixture and the recorded calls" : undefined;
+  const problem = recording.replayProblem ?? held.replayProblem ?? unrecorded;
   if (problem !== undefined) {
     const detail = `This sandbox cannot be put into a bundle: ${problem}`;
     throw new BundleRefusal("not-replayable", detail, "reset the sandbox and repeat the requests");
@@ -98,25 +98,6 @@ function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording
     throw new BundleRefusal("journal-incomplete", detail, advice);
   }
   return requests;
-}
-
-/** Why the state cannot follow from the fixture and the recorded calls; undefined if it can. */
-function findReplayProblem({ calls, unrecordedRestores }: Recording): string | undefined {
-  if (unrecordedRestores > 0) return "its state does not follow from its fixture and the recorded calls";
-  const savedNames = new Set<string>();
-  for (const { call } of calls) {
-    const [, snapshot] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
-    if (call.operation === "snapshots.save") savedNames.add((call.body as { name: string }).name);
-    if (call.operation === "snapshots.restore" && !savedNames.has(snapshot!))
-      return `it went back to the snapshot ${snapshot}, which was not saved since the sandbox was created or reset`;
-  }
-  return undefined;
-}
-
-/** The states of the world that may contain API keys of recorded requests. */
-function listRootsWithKeys({ world, snapshots }: Sandbox, { initial }: Recording): Root[] {
-  const savedRoots = [...snapshots.values()].map((value) => value.world.root);
-  return [initial.fixture.buildRoot(initial.seed), ...savedRoots, world.root];
 }
 
 /** @throws BundleRefusal for a file that can no longer be used */

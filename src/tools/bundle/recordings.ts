@@ -1,6 +1,7 @@
 import type { Method } from "../../engine/contract/operation.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import { getOrAdd } from "../../engine/maps.ts";
+import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import { type Delivery, deliveries } from "../../engine/resources/webhooks/schema.ts";
 import type { Sandbox, SandboxChange } from "../../engine/sandbox/sandbox.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
@@ -54,6 +55,10 @@ export interface Recording {
   attempts: Map<string, RecordedAttempt[]>;
   attemptCount: number;
   callBytes: number;
+  /** The ids of API keys that were created since, by key. */
+  keys: Map<string, string>;
+  /** The names of snapshots that were saved since, by a call that a replay repeats. */
+  savedSnapshots: Set<string>;
   /** The reason why this sandbox cannot be replayed; undefined if it can. */
   replayProblem: string | undefined;
   restores: number;
@@ -115,7 +120,15 @@ export class Recordings {
   /** Must not throw. */
   readonly onCall = (sandbox: Sandbox, call: ChangingCall, hasHistoryEntry = false): void => {
     const recording = this.recordings.get(sandbox);
-    if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
+    if (recording === undefined) return;
+    const { savedSnapshots } = recording;
+    const [, snapshot = ""] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
+    if (call.operation === "snapshots.save") savedSnapshots.add((call.body as { name: string }).name);
+    if (call.operation === "snapshots.upload") savedSnapshots.delete(snapshot);
+    const isUnknown = snapshot !== "" && !savedSnapshots.has(snapshot);
+    if (NOT_REPEATED.has(call.operation) || (call.operation === "snapshots.delete" && isUnknown)) return;
+    if (call.operation === "snapshots.restore" && isUnknown)
+      recording.replayProblem ??= `it went back to the snapshot ${snapshot}, which was not saved since the sandbox was created or reset`;
     const isRestore = call.operation === "snapshots.restore" || call.operation === "history.rewind";
     if (isRestore) recording.unrecordedRestores -= 1;
     recording.callBytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
@@ -148,6 +161,8 @@ export class Recordings {
   readonly onCommit = (sandbox: Sandbox, { writes }: Pick<Commit, "writes">): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
+    for (const { id, before, after } of listWrites(apiKeys, writes))
+      if (before === undefined && after !== undefined) recording.keys.set(after.key, id);
     for (const { id, before, after } of listWrites(deliveries, writes)) {
       const attempt = findNewAttempt(before, after);
       if (attempt === undefined) continue;
@@ -185,6 +200,8 @@ export class Recordings {
       attempts: new Map(),
       attemptCount: 0,
       callBytes: 0,
+      keys: new Map(),
+      savedSnapshots: new Set(),
       replayProblem: world.isUntouched
         ? undefined
         : "it began as a copy of another sandbox, not from its fixture",
