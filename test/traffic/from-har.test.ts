@@ -83,6 +83,43 @@ describe("fixture from-har [interfaces 12]", () => {
     await api.close();
   });
 
+  it.each([
+    ["", "?month=2", { current: 850, previous: 400 }],
+    ["?month=2", "", { current: 850, previous: 400 }],
+    ["?month=3", "?month=2&year=2026", { current: 850, previous: 400 }],
+    ["?year=2026", "?year=2025", { current: 850 }],
+  ])(
+    "has the spending of the months that the limits were read for: %s, then %s [4.17]",
+    async (first, second, spent) => {
+      const toEntry = (query: string) => {
+        const current_usage = ["?month=2", "?month=2&year=2026", "?year=2025"].includes(query) ? 400 : 850;
+        const organization_limits = { monthly_limit: 1000, current_usage };
+        const body = { organization_limits, api_limits: null, api_key_limits: [] };
+        return { path: `/v1/analytics/usage/limits/org_acme${query}`, body };
+      };
+      const { fixture } = await inferFixture(createArchive([toEntry(first), toEntry(second)]));
+      expect(fixture["usage"]).toMatchObject({ org_acme: { spent } });
+      expect(Object.keys((fixture as Har).usage.org_acme.spent).toSorted()).toEqual(Object.keys(spent));
+    },
+  );
+
+  it("infers plans by the current organization, in which requests count [section 8, G07, G32]", async () => {
+    const api = await startReference();
+    const switchTo = (organization_id: string) =>
+      api.call("ada", "PUT", "/v1/user/current-organization", { organization_id });
+    await api.call("ada", "GET", "/v1/models");
+    await api.call("ada", "GET", "/v1/organizations/org_initech/knowledge/connectors/jobs");
+    await switchTo("org_initech");
+    await api.call("ada", "GET", "/v1/models");
+    await api.call("ada", "GET", "/v1/organizations/org_acme/knowledge/connectors/jobs");
+    const { body: har } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har");
+    await api.close();
+    expect((await inferFixture(har)).fixture["organizations"]).toMatchObject([
+      { id: "org_acme", plan: "premium" },
+      { id: "org_initech", plan: "standard" },
+    ]);
+  });
+
   it("reads every answer that contains objects [interfaces 12]", () => {
     const ids = new Set(API.operations.map(({ id }) => id));
     expect(Object.keys(EXTRACTORS).filter((id) => !ids.has(id))).toEqual([]);

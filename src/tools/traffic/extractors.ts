@@ -101,13 +101,12 @@ const extractModels: Extractor = (world, { body }) => {
 };
 
 /**
- * Spending by requested month, such as `2026-03`. A fixture has only the current and the previous month: fixture-from-har.ts
- * renames the keys once it knows the latest time in the recording.
+ * Spending by requested month, such as `2026-03`, or `-03` without a year. A fixture has only the current and the previous
+ * month: fixture-from-har.ts renames the keys once it knows the latest time in the recording.
  */
 const extractUsage: Extractor = (world, { body, exchange: { params, sent } }) => {
   const { month, year } = sent.query;
-  const monthKey =
-    month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
+  const monthKey = month || year ? [year, month?.padStart(2, "0")].join("-") : "current";
   const organization_id = params["org_id"]!;
   const usage = world.openForOrganization<Fields>("usage", organization_id, () => ({ spent: {}, keys: {} }));
   const limits = body["organization_limits"] as Fields;

@@ -75,7 +75,7 @@ function collectRecords(world: InferredFixture, exchange: OperationExchange, dro
   if (extractor === undefined || !hasWholeBodies || answer.status >= 300 || answer.status < 200) return;
   const organization_id =
     params["organization_id"] ?? answer.headers.get(ORGANIZATION_HEADER) ?? world.pickOrganization();
-  inferPlan(world, answer.headers);
+  inferPlan(world, exchange);
   try {
     world.addOrganization(organization_id);
     extractor(world, { body: answer.json as Fields, exchange, organization_id });
@@ -92,10 +92,14 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
   const toMonth = (monthsAgo: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo)).toISOString().slice(0, 7);
   const keepMonths = ({ spent = {} }: { spent?: Fields }) => {
-    spent["current"] ??= spent[toMonth(0)];
-    spent["previous"] ??= spent[toMonth(1)];
-    for (const name of Object.keys(spent))
-      if (/^\d/.test(name) || spent[name] === undefined) delete spent[name];
+    for (const [name, amount] of Object.entries(spent)) {
+      if (name === "current") continue;
+      delete spent[name];
+      // A request that names only the month, or only the year, means the current one of the other (4.17).
+      const month = name.replace(/^(?=-)/, toMonth(0).slice(0, 4)).replace(/-$/, toMonth(0).slice(4));
+      if (month === toMonth(0)) spent["current"] ??= amount;
+      if (month === toMonth(1)) spent["previous"] ??= amount;
+    }
   };
   for (const organizationUsage of Object.values(
     usage as Record<string, { spent: Fields; keys: Record<string, Fields> }>,
@@ -108,11 +112,14 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
 const ORGANIZATION_HEADER = "service-organization";
 const PLANS: Readonly<Record<number, string>> = { 100: "standard", 1000: "premium" };
 
-/** Infers the plan from the rate limit in answers (section 8). */
-function inferPlan(world: InferredFixture, headers: Headers): void {
+/** Infers the plan from the rate limit in answers, which is that of the key's current organization (G07). */
+function inferPlan(world: InferredFixture, { params, answer: { headers } }: OperationExchange): void {
   const id = headers.get(ORGANIZATION_HEADER);
   const limit = Number(headers.get("x-ratelimit-limit") ?? headers.get("x-ratelimit-limit-requests"));
   if (id === null || !(limit > 0)) return;
+  // The one in the path may be another (G32).
+  const isInPath = (params["organization_id"] ?? params["org_id"]) !== undefined;
+  if (isInPath && world.addOrganization(id)["plan"] !== undefined) return;
   const plan = PLANS[limit];
   world.addOrganization(id, plan === undefined ? { plan: "enterprise", rate_limit: limit } : { plan });
 }
