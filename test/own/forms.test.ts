@@ -179,6 +179,32 @@ describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
     }
     expect(await send([["note", makeJson("x"), "blob"]])).toMatchObject({ status: 422 });
   });
+
+  it.each<[string, Part[], object]>([
+    ["in its only part", [["flags", "maybe"]], { field: "flags[0]", value: "maybe" }],
+    [
+      "in its second part",
+      [
+        ["flags", "true"],
+        ["flags", "maybe"],
+      ],
+      { field: "flags[1]", value: "maybe" },
+    ],
+    ["in a JSON text", [["flags", '[true,"maybe"]']], { field: "flags[1]", value: "maybe" }],
+    ["in an object in its only part", [["lines", '{"sku":3}']], { field: "lines[0].sku", value: 3 }],
+    [
+      "in an object in its second part",
+      [
+        ["lines", '{"sku":"a"}'],
+        ["lines", '{"sku":3}'],
+      ],
+      { field: "lines[1].sku", value: 3 },
+    ],
+  ])("names the wrong value of a list %s in the refusal [G08]", async (_, parts, details) => {
+    const { send } = await HOSTS[name]!();
+    const { status, body } = await send(parts);
+    expect([status, body.error.details]).toEqual([422, details]);
+  });
 });
 
 it.each(["application/pdf", "application/zip", "image/png"])(

@@ -88,6 +88,15 @@ it.each([
   expect([status, body["error"]]).toMatchObject([422, { message }]);
 });
 
+it.each([
+  ["sizes=1&sizes=x", { field: "sizes[1]", value: "x" }],
+  ["sizes=1.5", { field: "sizes[0]", value: "1.5" }],
+  ["sort=up&sort=down", { field: "sort", value: ["up", "down"] }],
+])("the refusal of a query of %s has the value of the field that it names [G08]", async (sent, details) => {
+  const { body } = await ask({ query, handle: () => ({}) }, `/v1/try?${sent}`);
+  expect(body["error"]).toMatchObject({ details });
+});
+
 it.each<[string, object, (value: never) => boolean]>([
   ["a negative integer", integer({ max: -5 }), (value) => value <= -5],
   ["a number between whole ones", number({ min: 0.1, max: 0.9 }), (value) => value >= 0.1 && value <= 0.9],
@@ -160,6 +169,30 @@ it("a default is a fresh value in each request, also of a field named like an in
   };
   const defaults = { tags: ["a"], constructor: "b", mood: "good" };
   expect([await send(), await send()]).toEqual([defaults, defaults]);
+});
+
+it("the default of a field inside an object or a list is its value if the client omits it [interfaces 18]", async () => {
+  const size = integer({ default: 10 });
+  const body = { box: object({ size }), boxes: array(object({ size, label: optional(string()) })) };
+  await ask({ method: "POST", body, handle: (call: { body: object }) => call.body });
+  const sent = JSON.stringify({ box: {}, boxes: [{ label: "a" }, { size: 2 }] });
+  const headers = { "content-type": "application/json" };
+  const answer = await sandbox!.fetch("/v1/try", { method: "POST", headers, body: sent });
+  const read = { box: { size: 10 }, boxes: [{ size: 10, label: "a" }, { size: 2 }] };
+  expect([answer.status, await answer.json()]).toEqual([200, read]);
+});
+
+it("a body that may have any other fields is accepted with them, without a warning [G09]", async () => {
+  const body = object({ label: string() }, { additionalProperties: true });
+  await ask({ method: "POST", body, handle: (call: { body: object }) => call.body });
+  const sent = { label: "a", colour: "red" };
+  const headers = { "content-type": "application/json" };
+  const send = () => sandbox!.fetch("/v1/try", { method: "POST", headers, body: JSON.stringify(sent) });
+  expect(await (await send()).json()).toEqual(sent);
+  const { entries } = await sandbox!.journal.list();
+  expect(entries[0]!.warnings).toEqual([]);
+  await sandbox!.configure({ unknown_fields: "reject" });
+  expect((await send()).status).toBe(200);
 });
 
 it("a path parameter that is not an integer is refused with the text that was sent [interfaces 18]", async () => {

@@ -2,6 +2,8 @@ import { type TObject, type TSchema, Type } from "typebox";
 import { ApiError, CATALOGUE, type DeclaredError, OwnOperationError } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
 import { type AnyOperation, type Call, isBodyless, METHODS, type Success } from "../contract/operation.ts";
+import { toPlainSchema } from "../contract/schema.ts";
+import { makeAjv, provideValidator } from "../contract/validator.ts";
 import {
   ADMINISTRATOR_ERRORS,
   CURRENT_MEMBER_ERRORS,
@@ -81,6 +83,9 @@ export function toOperation(
     throw createError(`emits ${eventName ?? JSON.stringify(eventOrName)}, which is not an event`);
   const { authorize, errors } = toAccess(access, pathNames, createError);
   const response = declaration.response && inlineRecords(toSchema(declaration.response));
+  const body = declaration.body && inlineRecords(toSchema(declaration.body));
+  // Its validator also adds the defaults of fields within objects and lists.
+  if (body) provideValidator(body, () => makeAjv({ useDefaults: true }).compile(toPlainSchema(body)));
   const declaredOperation: AnyOperation = {
     id,
     section: "own",
@@ -91,9 +96,7 @@ export function toOperation(
     ...(declaration.description && { description: declaration.description }),
     ...(pathNames.length > 0 && { params: toObject(params) }),
     ...(declaration.query && { query: toObject(declaration.query) }),
-    ...(declaration.body && {
-      body: { kind: "json" as const, schema: inlineRecords(toSchema(declaration.body)) },
-    }),
+    ...(body && { body: { kind: "json" as const, schema: body } }),
     errors: [...new Set<DeclaredError>([...errors, ...codes])],
     success: toSuccesses(declaration.status, response),
     ...(declaration.reads !== undefined && { reads: declaration.reads }),

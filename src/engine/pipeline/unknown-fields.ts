@@ -1,5 +1,5 @@
-import type { TSchema } from "typebox";
 import { appendStep, toFieldName } from "../contract/invalid-field.ts";
+import type { JsonSchema } from "../contract/schema.ts";
 import { cutText } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
 
@@ -11,11 +11,9 @@ interface UnknownField {
   value: unknown;
 }
 
-type NestedSchema = TSchema & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
-
 /** Body fields that the contract does not know (G09). */
-export function findUnknownFields(schema: TSchema, value: unknown, pointer = ""): UnknownField[] {
-  const { properties, items, anyOf } = schema as NestedSchema;
+export function findUnknownFields(schema: object, value: unknown, pointer = ""): UnknownField[] {
+  const { properties, additionalProperties, items, anyOf } = schema as JsonSchema;
   if (typeof value !== "object" || value === null) return [];
   if (anyOf !== undefined) return findUnknownInAlternatives(anyOf, value, pointer);
   if (Array.isArray(value)) {
@@ -26,6 +24,7 @@ export function findUnknownFields(schema: TSchema, value: unknown, pointer = "")
   const unknownFields: UnknownField[] = [];
   for (const [name, inner] of Object.entries(value)) {
     if (!Object.hasOwn(properties, name)) {
+      if (additionalProperties) continue;
       const fieldPointer = appendStep(pointer, name);
       unknownFields.push({ field: toFieldName(fieldPointer), pointer: fieldPointer, value: inner });
     } else if (typeof inner === "object") {
@@ -38,7 +37,7 @@ export function findUnknownFields(schema: TSchema, value: unknown, pointer = "")
 
 /** Finds unknown fields by the alternative that accepts the value; a value that fits none was refused before. */
 function findUnknownInAlternatives(
-  alternatives: readonly TSchema[],
+  alternatives: readonly object[],
   value: object,
   pointer: string,
 ): UnknownField[] {

@@ -57,7 +57,11 @@ export function validateQuery(
     throw invalidInput(repeated, getSentText(texts, repeated), `${repeated} was sent twice`);
   return completeAndValidate(schema, values, {
     exchange,
-    readSent: ({ pointer }) => getSentText(texts, pointer.split("/")[1]!),
+    readSent({ pointer }) {
+      const [, name, index] = pointer.split("/");
+      const sent = getSentText(texts, name!);
+      return Array.isArray(sent) && index !== undefined ? sent[Number(index)] : sent;
+    },
   });
 }
 
@@ -114,12 +118,18 @@ export function validateForm(
   exchange: ValidatedExchange,
 ): unknown {
   const readSent: ReadSent = ({ pointer, value }) => {
-    const [, name = "", ...rest] = pointer.split("/");
-    const text = sentTexts[name];
-    if (rest.length === 0) return text ?? value;
-    return getValue(parseIfJson(text), `/${rest.join("/")}`);
+    const [, name = "", ...steps] = pointer.split("/");
+    return findSentPart(sentTexts[name], steps) ?? value;
   };
   return validateFields(schema, fields, { exchange, readSent });
+}
+
+/** A value within a field of a form. A field is JSON, or a list with a part for each value. */
+function findSentPart(sent: unknown, [step, ...deeper]: readonly string[]): unknown {
+  if (step === undefined) return sent;
+  const parsed = parseIfJson(sent);
+  const isListOfOne = /^\d+$/.test(step) && !Array.isArray(parsed);
+  return findSentPart(getValue(isListOfOne ? [sent] : parsed, `/${step}`), deeper);
 }
 
 interface ValidationContext {
