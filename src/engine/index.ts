@@ -27,7 +27,6 @@ import type { Commit } from "./state/world-parts.ts";
 import { createDeliveries } from "./webhooks/dispatcher.ts";
 import { findAttemptEntry, toJournalEntry } from "./webhooks/journal-attempt.ts";
 
-/** The parts that a host gives the engine. */
 interface HostParts
   extends Pick<EngineParts, "readForm" | "toHostRefusal" | "log">,
     Partial<Pick<EngineParts, "durability" | "refuseGrowth" | "refuseDefault" | "upstream">>,

@@ -356,6 +356,16 @@ describe("the phase of a fault", () => {
       (await api.call("ada", "POST", REPARENT, huge, { "content-type": "application/json" })).status,
     ).toBe(413);
   });
+
+  it("can match a body that begins with a byte order mark, as verify does [interfaces 6]", async () => {
+    const match = { operation: "departments.reparent", body: { new_parent_id: "dept_ops" } };
+    await arm(api, { match, times: 1, effect: { status: 503 } });
+    const body = `\ufeff${JSON.stringify(match.body)}`;
+    const send = () => api.call("ada", "POST", REPARENT, body, { "content-type": "application/json" });
+    expect([(await send()).status, (await send()).status]).toEqual([503, 200]);
+    const found = await api.call(undefined, "POST", `${CONTROL}/journal/verify`, { match, count: 2 });
+    expect(found.body).toMatchObject({ ok: true, found: 2 });
+  });
 });
 
 describe("an inline rule over the control API", () => {

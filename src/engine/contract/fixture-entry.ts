@@ -102,7 +102,6 @@ function removeNull(schema: TSchema): TSchema {
   return anyOf.find((part) => (part as { type?: string }).type !== "null") ?? schema;
 }
 
-/** The TypeScript type of an entry with this format. */
 export type FixtureEntry<T> = T extends EntryFormat<infer E, infer _R> ? E : never;
 
 interface ListOptions<E, R extends StoredRecord, C extends StoredRecord>

@@ -84,7 +84,6 @@ export function removeInternalFields(stored: TSchema): TObject {
   } as unknown as TObject;
 }
 
-/** A stored field's schema in its public form. */
 export function toPublicField(field: TSchema): TSchema {
   if (!isInstant(field)) return field;
   const { type, format: _, "x-instant": _instant, ...options } = field as TSchema & Record<string, unknown>;

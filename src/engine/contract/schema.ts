@@ -145,7 +145,6 @@ export const Description = () => Type.String({ maxLength: 10_000 });
 export const PageParameter = (options: { minimum: number; maximum?: number; default?: number }) =>
   Type.Integer({ "x-page": true, ...options });
 
-/** A text from a closed list. */
 export const StringEnum = <const T extends readonly string[]>(words: T, options: object = {}) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...words], ...options });
 

@@ -113,10 +113,10 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Undefined if the text is not JSON. */
+/** Undefined if the text is not JSON, which may begin with a byte order mark. */
 export function tryParseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     return undefined;
   }

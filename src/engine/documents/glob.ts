@@ -88,7 +88,6 @@ function readAlternatives(pattern: string): Part[][] {
   return alternatives;
 }
 
-/** Whether a text contains special characters of globs. */
 export function isGlob(text: string): boolean {
   return /[*?{\\]/.test(text);
 }

@@ -71,7 +71,6 @@ export interface ProblemDetails {
   pointsAtKey?: boolean;
 }
 
-/** The problem with its file and the position of its path. */
 export function locateProblem(document: UserDocument, details: ProblemDetails): DocumentProblem {
   const { path, message, hint, pointsAtKey } = details;
   const position = pointsAtKey ? document.locateKey(path) : document.locate(path);

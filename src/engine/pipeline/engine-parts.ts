@@ -80,7 +80,6 @@ export interface ReplacementAnswer {
   decision: string;
 }
 
-/** A multipart form that has been received. */
 export interface ReceivedForm {
   /** Text fields; whole numbers as numbers, if the schema asks for them. */
   fields: Record<string, unknown>;

@@ -186,7 +186,6 @@ export class Exchange implements RequestIdSource, StepExchange {
   }
 }
 
-/** A request as the history describes it. */
 function describeChange(exchange: Exchange): WorldChange {
   const { at, idSeed, identity, number, operation, params, rate, upload } = exchange;
   const caller = identity?.principal.user_id ?? "An anonymous client";

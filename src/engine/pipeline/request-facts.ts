@@ -2,6 +2,7 @@ import { fromUtf8 } from "../bytes.ts";
 import type { ApiError } from "../contract/errors.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
+import { tryParseJson } from "../contract/text.ts";
 import type { FaultFacts } from "../sandbox/fault-types.ts";
 import { countSecondsUntil } from "../sandbox/rate-windows.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -58,14 +59,14 @@ export class RequestFacts implements FaultFacts {
     return { limit, seconds_left: countSecondsUntil(reset, at) };
   }
 
-  /** Reads the body for matches and details. Ignores an invalid body, which validation refuses later. */
+  /** Reads the body for matches and details. Ignores a body that cannot be read, which validation refuses later. */
   async readBody(): Promise<void> {
     const { operation, bodySpec } = this.exchange;
     const spec = operation === undefined ? this.operation.body : bodySpec;
     if (spec?.kind === "json") {
       try {
         this.exchange.body = await this.exchange.readBody();
-        this.body = JSON.parse(fromUtf8(this.exchange.body));
+        this.body = tryParseJson(fromUtf8(this.exchange.body));
       } catch (error) {
         if (error instanceof ClientGoneError) throw error;
       }

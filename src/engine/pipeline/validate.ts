@@ -16,7 +16,6 @@ import { findInexactNumber, findWrittenNumber } from "./json-numbers.ts";
 import { addDefaults, findRepeatedName, isClamped, readQuery, readTexts } from "./read-query.ts";
 import { describeIgnored, findUnknownFields } from "./unknown-fields.ts";
 
-/** The part of an exchange that validation uses. */
 interface ValidatedExchange {
   readonly sandbox: { readonly settings: Pick<Settings, "out_of_range_limits" | "unknown_fields"> };
   warn(warning: string): void;
@@ -73,7 +72,7 @@ export function checkUnknownParameters(
 ): void {
   if (first === undefined) return;
   if (exchange.sandbox.settings.unknown_fields === "reject")
-    throw createUnknownFieldError(first, getSentText(new URLSearchParams(search), first));
+    throw invalidInput(first, getSentText(new URLSearchParams(search), first), `${first} is not known`);
   exchange.warn(describeIgnored("query parameter", [first, ...others]));
 }
 
@@ -145,14 +144,10 @@ function validateFields(schema: TSchema, body: unknown, context: ValidationConte
   const [first] = unknownFields;
   if (first === undefined) return completeBody;
   if (exchange.sandbox.settings.unknown_fields === "reject")
-    throw createUnknownFieldError(first.field, readSent(first));
+    throw invalidInput(first.field, readSent(first), `${first.field} is not known`);
   const fields = unknownFields.map(({ field }) => field);
   exchange.warn(describeIgnored("body field", fields));
   return completeBody;
-}
-
-function createUnknownFieldError(field: string, value: unknown): Error {
-  return invalidInput(field, value, `${field} is not known`);
 }
 
 function completeAndValidate<T>(
