@@ -142,6 +142,40 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("shows a line with a path for each changed value of objects and lists, not JSON [interfaces 10]", async () => {
+    await control("PATCH", "/state/users/usr_ben", {
+      memberships: { org_acme: "owner", org_globex: "member" },
+      capabilities: { org_acme: ["report-create", "report-read"] },
+    });
+    const { id } = (await control("GET", "/state/messages?limit=1")).body.items[0];
+    await control("PATCH", `/state/messages/${id}`, { content: [{ type: "text", text: "Hello" }] });
+    await control("PATCH", `/state/messages/${id}`, { content: [{ type: "text", text: "Bye" }] });
+    const { page } = await open();
+    await findRow(page, /usr_ben of users was changed/).click();
+    const lines = detail(page).getByRole("region", { name: "users" }).locator("tbody tr");
+    await see(lines).toHaveText([
+      "memberships.org_acmeadminowner",
+      "memberships.org_globex(none)member",
+      "capabilities.org_acme(none)report-create, report-read",
+    ]);
+    await findRow(page, /msg_\S+ of messages was changed/)
+      .first()
+      .click();
+    await see(detail(page).locator("tbody tr")).toHaveText(["content[0].textHelloBye"]);
+  });
+
+  it("shortens long values of a change until all is asked for [interfaces 10]", async () => {
+    await control("PATCH", "/state/threads/thread_ada", { title: `${"word ".repeat(80)}end` });
+    const { page } = await open();
+    await findRow(page, /thread_ada of threads was changed/).click();
+    const title = detail(page).getByRole("row", { name: /^title/ });
+    await see(title).toContainText("word…");
+    await detail(page).getByRole("button", { name: "Show all" }).press("Enter");
+    await see(title).toContainText("word end");
+    await detail(page).getByRole("button", { name: "Show less" }).press("Enter");
+    await see(title).not.toContainText("end");
+  });
+
   it("shows the attempts of a changed delivery as sentences, not as JSON [interfaces 10]", async () => {
     const { body: receiver } = await control("POST", "/receivers", { answers: [500, 200] });
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });

@@ -3,7 +3,7 @@ import { useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton, Dialog, DialogButton } from "../../components/button.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { FieldTable, listDifferingFields } from "../../components/record-changes.tsx";
+import { DifferenceTable, listDifferences } from "../../components/record-changes.tsx";
 import { EmptyState, LoadError, Mark } from "../../components/status.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
@@ -56,7 +56,7 @@ function CompareDialog(props: { first: Node; second: Node; onClose: () => void }
     ["compare entries", first.seq, second.seq],
     async (calls) => {
       const [before, after] = await Promise.all([calls.entry(first.seq), calls.entry(second.seq)]);
-      return { before: flatten(before), after: flatten(after) };
+      return { before: listParts(before), after: listParts(after) };
     },
     { live: false },
   );
@@ -64,10 +64,14 @@ function CompareDialog(props: { first: Node; second: Node; onClose: () => void }
     <Dialog title="Compare two entries" onClose={props.onClose}>
       <LoadError error={error} />
       {data &&
-        (listDifferingFields(data).length === 0 ? (
+        (listDifferences(data.before, data.after).length === 0 ? (
           <EmptyState title="No differences" />
         ) : (
-          <FieldTable {...data} head="Part" words={{ before: nameSide(first), after: nameSide(second) }} />
+          <DifferenceTable
+            {...data}
+            head="Part"
+            words={{ before: nameSide(first), after: nameSide(second) }}
+          />
         ))}
       <ActionButton label="Close" onPress={props.onClose} />
     </Dialog>
@@ -79,28 +83,20 @@ function nameSide({ request }: Node): string {
   return formatTimeOfDay(request!.at);
 }
 
-/** Every value of an entry by name, such as `request body.name` or `response header etag`. */
-function flatten(entry: JournalEntry): Record<string, unknown> {
+/** The parts of an entry by name, such as `request body`, or `response header etag` with all its values. */
+function listParts(entry: JournalEntry): Record<string, unknown> {
   const { method, path, operation, principal, status, decision, request, response } = entry;
   const { query } = request;
   const valueByName: Record<string, unknown> = {
     ...{ method, path, query, operation, principal, status, decision },
+    ...{ "request body": request.body, "response body": response.body },
   };
-  for (const [side, { headers, body }] of Object.entries({ request, response })) {
+  for (const [side, { headers }] of Object.entries({ request, response })) {
     for (const { name, value } of headers) {
       const header = `${side} header ${name.toLowerCase()}`;
       const earlier = valueByName[header];
       valueByName[header] = earlier === undefined ? value : `${earlier}, ${value}`;
     }
-    addValues(valueByName, `${side} body`, body);
   }
   return valueByName;
-}
-
-/** Adds null, and empty objects and lists, as values too. */
-function addValues(valueByName: Record<string, unknown>, name: string, value: unknown): void {
-  const parts = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  if (parts.length === 0) valueByName[name] = value;
-  for (const [key, part] of parts)
-    addValues(valueByName, Array.isArray(value) ? `${name}[${key}]` : `${name}.${key}`, part);
 }
