@@ -176,9 +176,12 @@ describe("connector notifications", () => {
     await cancel((await trigger("conn_wiki")).body.job_id);
     const { body } = await trigger("conn_wiki", "reset");
     await callState("PATCH", `connector_jobs/${body.job_id}`, { status: "failed" });
+    await callState("POST", "connector_jobs", { job_id: "job_added", status: "failed" });
+    await callState("POST", "connector_jobs?silent=true", { status: "failed" });
     await api.advance(600_000);
     expect(hook.heard.map(({ body }) => [body.event, body.data.job_id, body.data.status])).toEqual([
       ["connector.job.failed", body.job_id, "failed"],
+      ["connector.job.failed", "job_added", "failed"],
     ]);
     hook.close();
   });

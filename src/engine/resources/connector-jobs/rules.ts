@@ -85,7 +85,6 @@ function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   return { bytes_synced: Math.floor(bytes_total * share), rows_synced: Math.floor(rows_total * share) };
 }
 
-/** Replaces the stored figures of a job by those at `now`. */
 function setCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...calculateSynced(job, now) };
 }
@@ -119,7 +118,6 @@ export function startJob(
   return putRunningJob(tx, { ...job, ...planEnd(tx, job, { random, settings }) });
 }
 
-/** Stores a running job and sets its timer. */
 function putRunningJob(tx: Transaction, job: RunningJob): ConnectorJob {
   const due = tx.limitToClock(job.due!);
   const fails_at = job.fails_at && tx.limitToClock(job.fails_at);
@@ -177,12 +175,15 @@ export function endDueJob(tx: Transaction, { subject, due }: { subject: string; 
 
 export const connectorJobStateRules: StateRules<ConnectorJob> = {
   toPublic: (job, world) => setCurrentFigures(job, world.now),
-  insert(tx, record, { settings }) {
+  insert(tx, record, { settings, silent }) {
     requireConnection(tx, record);
     requireDurationToFitStatus(record);
-    if (record.status !== "running") return tx.insert(connectorJobs, record);
-    requireNoRunningJob(tx, record);
-    return startJob(tx, record, settings);
+    if (record.status === "running") {
+      requireNoRunningJob(tx, record);
+      return startJob(tx, record, settings);
+    }
+    if (!silent) emitOutcome(tx, record);
+    return tx.insert(connectorJobs, record);
   },
   update(tx, before, after, { settings, silent }, given) {
     requireConnection(tx, after);
