@@ -244,3 +244,91 @@ it("a document's records of a declared collection are as the declaration says, a
   expect((await sandbox.state("comments" as "threads").list()).total).toBe(0);
   await sandbox.close();
 });
+
+it("times that a document describes as Unix times are numbers of seconds, as Intercom's and OpenAI's [interfaces 18]", async () => {
+  const time = (format: string) => `{ type: integer, format: ${format} }`;
+  const send = serve(
+    `  /articles:
+    get: { operationId: list, ${answer(`{ type: array, items: ${makeRef("Article")} }`)} }
+    post: { operationId: create, requestBody: { ${makeJson("{ type: object, properties: { title: { type: string } } }")} }, ${answer(makeRef("Article"))} }
+  /articles/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { operationId: get, ${answer(makeRef("Article"))} }
+    put: { operationId: change, requestBody: { ${makeJson("{ type: object, properties: { title: { type: string } } }")} }, ${answer(makeRef("Article"))} }`,
+    `    Article: { type: object, required: [expires_at], properties: { id: { type: string }, title: { type: string }, created_at: ${time("date-time")}, updated_at: ${time("timestamp")}, expires_at: ${time("unixtime")} } }`,
+  );
+  const at = Date.parse("2026-03-15T12:00:00Z") / 1000;
+  const made = await send("POST", "/articles", { body: { title: "A" } });
+  expect(made.body).toEqual({ id: "1", title: "A", created_at: at, updated_at: at, expires_at: at });
+  await send("POST", "/_control/sandboxes/default/clock/advance", { body: { by: "5s" } });
+  const changed = await send("PUT", "/articles/1", { body: { title: "B" } });
+  expect(changed.body).toEqual({ ...made.body, title: "B", updated_at: at + 5 });
+  expect((await send("GET", "/articles/1")).body).toEqual(changed.body);
+});
+
+it("a new record has a number as its id if its path takes only numbers, as Intercom's [interfaces 18]", async () => {
+  const send = serve(
+    `  /teams:
+    get: { operationId: list, ${answer(`{ type: array, items: ${makeRef("Team")} }`)} }
+    post: { operationId: create, requestBody: { ${makeJson(makeRef("Team"))} }, ${answer(makeRef("Team"))} }
+  /teams/{team_id}:
+    parameters: [{ name: team_id, in: path, required: true, schema: { type: integer } }]
+    get: { operationId: get, ${answer(makeRef("Team"))} }`,
+    "    Team: { type: object, properties: { id: { type: string, readOnly: true }, name: { type: string } } }",
+  );
+  for (let number = 1; number <= 11; number++)
+    await send("POST", "/teams", { body: { name: `Team ${number}` } });
+  const { body: teams } = await send("GET", "/teams");
+  expect(teams.map(({ id }: { id: string }) => id)).toEqual([
+    "11",
+    "10",
+    "9",
+    "8",
+    "7",
+    "6",
+    "5",
+    "4",
+    "3",
+    "2",
+    "1",
+  ]);
+  expect((await send("GET", "/teams/11")).body).toEqual({ id: "11", name: "Team 11" });
+});
+
+it("an answer to a deletion that has a boolean in the record's place says true, as listmonk's [interfaces 18]", async () => {
+  const wrap = (schema: string) => `{ type: object, properties: { data: ${schema} } }`;
+  const send = serve(
+    `  /templates:
+    get: { operationId: list, ${answer(wrap(`{ type: array, items: ${makeRef("Template")} }`))} }
+    post: { operationId: create, requestBody: { ${makeJson(makeRef("Template"))} }, ${answer(wrap(makeRef("Template")))} }
+  /templates/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { operationId: get, ${answer(wrap(makeRef("Template")))} }
+    delete: { operationId: remove, ${answer(wrap("{ type: boolean }"))} }`,
+    "    Template: { type: object, properties: { id: { type: integer, readOnly: true }, name: { type: string } } }",
+  );
+  await send("POST", "/templates", { body: { name: "A" } });
+  expect((await send("DELETE", "/templates/1")).body).toEqual({ data: true });
+});
+
+it("a second pair of a collection may find its records by a field other than the id, as Lago's wallets [interfaces 18]", async () => {
+  const parameter = (name: string) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`;
+  const write = (operationId: string) =>
+    `post: { operationId: ${operationId}, requestBody: { ${makeJson(makeRef("Wallet"))} }, ${answer(makeRef("Wallet"))} }`;
+  const list = (operationId: string) =>
+    `get: { operationId: ${operationId}, ${answer(`{ type: array, items: ${makeRef("Wallet")} }`)} }`;
+  const send = serve(
+    `  /customers/{customer_id}/wallets: { parameters: [${parameter("customer_id")}], ${list("listOfCustomer")}, ${write("createOfCustomer")} }
+  /customers/{customer_id}/wallets/{code}: { parameters: [${parameter("customer_id")}, ${parameter("code")}], get: { operationId: getOfCustomer, ${answer(makeRef("Wallet"))} } }
+  /wallets: { ${list("list")}, ${write("create")} }
+  /wallets/{lago_id}: { parameters: [${parameter("lago_id")}], get: { operationId: get, ${answer(makeRef("Wallet"))} } }`,
+    "    Wallet: { type: object, properties: { lago_id: { type: string, readOnly: true }, customer_id: { type: string }, code: { type: string } } }",
+  );
+  const { body: made } = await send("POST", "/wallets", { body: { customer_id: "cus_1", code: "prepaid" } });
+  expect(made).toEqual({ lago_id: expect.any(String), customer_id: "cus_1", code: "prepaid" });
+  expect((await send("GET", `/wallets/${made.lago_id}`)).body).toEqual(made);
+  const second = await send("POST", "/customers/cus_2/wallets", { body: { code: "prepaid" } });
+  expect((await send("GET", "/customers/cus_2/wallets/prepaid")).body).toEqual(second.body);
+  expect((await send("GET", "/customers/cus_1/wallets/prepaid")).body).toEqual(made);
+  expect((await send("GET", "/customers/cus_3/wallets/prepaid")).status).toBe(404);
+});

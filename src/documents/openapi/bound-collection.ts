@@ -16,13 +16,13 @@ import { getOwn, mapValues } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Random } from "../../engine/state/random.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
-import { completeObject, generateValue } from "./generate-value.ts";
+import { completeObject, generateValue, isNumeric, isUnixTime, toUnixTime } from "./generate-value.ts";
 import { matches } from "./list-records.ts";
 import {
   ALL_RECORDS,
   type CollectionSpec,
   CREATED_NAMES,
-  isNumeric,
+  hasNextNumber,
   isStoredInstant,
   UPDATED_NAMES,
 } from "./own-collection.ts";
@@ -44,6 +44,8 @@ export class BoundCollection extends PublicCollection {
   readonly recordRules: RecordRules;
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
+  /** The times that the server sets and that are numbers of seconds. */
+  private readonly unixTimes: readonly string[];
   private readonly hasNumericId: boolean;
   /** The schema of a new record's id. */
   private readonly idSchema: unknown;
@@ -58,15 +60,18 @@ export class BoundCollection extends PublicCollection {
     this.fieldSchemas = (collection.schema as JsonSchema).properties!;
     const names = Object.keys(this.fieldSchemas);
     this.instants = names.filter((field) => isStoredInstant(this.fieldSchemas[field]!));
+    const described = schemas.listPossibleFields(spec?.schema);
+    this.unixTimes = names.filter(
+      (field) =>
+        (CREATED_NAMES.test(field) || UPDATED_NAMES.test(field)) && isUnixTime(described.get(field), schemas),
+    );
     this.fieldNames = new Set(names);
     this.outerIdFields = spec?.outerIdFields ?? new Set();
     const storedOtherwise = new Set([collection.idField, ...this.instants]);
     this.recordRules = new RecordRules(spec?.schema, { schemas, storedOtherwise });
-    const id = spec && schemas.listPossibleFields(spec.schema).get(spec.idField);
+    const id = spec && described.get(spec.idField);
     this.hasNumericId = id !== undefined && isNumeric(id, schemas);
-    const parts = [id, spec?.idParameter];
-    const agree = !parts.includes(undefined) && schemas.doTypesOverlap(...(parts as [unknown, unknown]));
-    this.idSchema = agree ? { allOf: parts } : (id ?? spec?.idParameter);
+    this.idSchema = { allOf: [id, spec?.idParameter].filter((one) => one !== undefined) };
   }
 
   /** The collection of the owner that a field names; undefined for other fields. */
@@ -161,6 +166,7 @@ export class BoundCollection extends PublicCollection {
     for (const field of this.instants)
       if (record[field] === undefined && (CREATED_NAMES.test(field) || UPDATED_NAMES.test(field)))
         record[field] = world.now;
+    for (const field of this.unixTimes) record[field] ??= toUnixTime(world.toIso(world.now));
     const whole = this.complete(record, fields, world) as JsonObject;
     return world.insert(collection, this.recordRules.complete(whole, world.random(collection.name)));
   }
@@ -178,6 +184,8 @@ export class BoundCollection extends PublicCollection {
         : before;
     const after: JsonObject = { ...base, ...fields };
     for (const field of this.instants) if (UPDATED_NAMES.test(field)) after[field] = world.now;
+    for (const field of this.unixTimes)
+      if (UPDATED_NAMES.test(field)) after[field] = toUnixTime(world.toIso(world.now));
     for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
       return this.rules.update(world, before, after, this.toActor(call), fields);
@@ -293,11 +301,11 @@ export class BoundCollection extends PublicCollection {
     createNewestFirstId,
   }: Pick<FactoryContext, "world" | "createNewestFirstId"> & { getRandom: () => Random }): string {
     const { collection, schemas, idSchema: node } = this;
-    if (this.hasNumericId) return this.findNextNumber(world);
+    if (this.spec !== undefined && hasNextNumber(this.spec, schemas)) return this.findNextNumber(world);
     const usual = createNewestFirstId(collection.prefix);
     // The seven characters after the prefix are smaller for a later record.
     const start = usual.slice(collection.prefix.length, collection.prefix.length + 7);
-    if (node === undefined || schemas.compileValidator(node, "answer")(usual)) return usual;
+    if (schemas.compileValidator(node, "answer")(usual)) return usual;
     const random = getRandom();
     const isUuid = schemas.mergeKeywords(node)["format"] === "uuid";
     const rank = Number.parseInt(start, 36).toString(16).padStart(8, "0");

@@ -205,7 +205,7 @@ export class BoundOperation {
     for (const [name, node] of properties)
       if (body[name] !== undefined && !this.schemas.compileValidator(node, "answer")(body[name]))
         body[name] = generateValue(this.schemas, node, 0);
-    for (const name of ["deleted", "success", "ok"])
+    for (const name of ["deleted", "success", "ok", "data"])
       if (this.schemas.listTypes(properties.get(name)).has("boolean")) body[name] = true;
     return this.wrap(body, call);
   }

@@ -179,11 +179,16 @@ class DocumentCompiler {
       if (this.targets.find(name) === undefined && !this.bindings.collections.has(name)) {
         const outerIdFields = new Set([...(specs.get(name)?.outerIdFields ?? []), ...Object.keys(where)]);
         for (const field of schemas.listPossibleFields(schema).keys()) outerIdFields.delete(field);
-        specs.set(name, { name, schema, idField, belongs_to: {}, outerIdFields });
+        const spec = { name, schema, idField, belongs_to: {}, ...specs.get(name) };
+        specs.set(name, { ...spec, outerIdFields });
       }
+      const { id: ownIdField = "id" } = this.bindings.collections.get(name)?.value ?? {
+        id: specs.get(name)?.idField ?? idField,
+      };
       boundPairs.push(pair);
-      for (const [id, value] of unbound) {
+      for (const [id, inferred] of unbound) {
         const operation = byId.get(id)!;
+        const value = ownIdField === idField ? inferred : replaceId(inferred, idField);
         const binding = { value, path: operation.place, document };
         this.inferredBindings.add(binding);
         bindingsByOperation.set(operation, binding);
@@ -318,6 +323,11 @@ class DocumentCompiler {
   private report<T>(binding: LocatedBinding<T>, details: ProblemDetails): void {
     this.problems.push(toProblem(binding, details));
   }
+}
+
+/** The binding of an operation that finds its record by a field other than the collection's id. */
+function replaceId({ id, ...binding }: OperationBinding, field: string): OperationBinding {
+  return id === undefined ? binding : { ...binding, where: { ...binding.where, [field]: id } };
 }
 
 /** The schema of the path parameter with the id of a record. */

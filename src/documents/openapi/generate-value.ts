@@ -53,7 +53,7 @@ export function inventField(node: unknown, invention: Invention): unknown {
   if (Array.isArray(keywords["enum"]) && !isEmptyEnum(keywords)) return keywords["enum"][0];
   if (types.has("array")) return keepIfValid([]);
   if (types.has("boolean")) return keepIfValid(false);
-  if (keywords["format"] === "unix-time") return Math.floor(Date.parse(now) / 1000);
+  if (isUnixTime(node, schemas)) return toUnixTime(now);
   if (types.has("integer") || types.has("number")) return keepIfValid(keywords["minimum"] ?? 0);
   if (types.has("object")) return keepIfValid(completeObject({}, node, invention));
   if (types.has("string")) {
@@ -61,6 +61,20 @@ export function inventField(node: unknown, invention: Invention): unknown {
     if (keywords["format"] === "date") return now.slice(0, 10);
   }
   return generateValue(schemas, node, seed);
+}
+
+/** Whether a value is a number of seconds, by the formats that services give it. */
+export const isUnixTime = (node: unknown, schemas: Schemas): boolean =>
+  isNumeric(node, schemas) &&
+  /^(unix-?time|timestamp|date-time)$/.test(String(schemas.mergeKeywords(node)["format"]));
+
+/** @param now ISO 8601 */
+export const toUnixTime = (now: string): number => Math.floor(Date.parse(now) / 1000);
+
+/** Whether a value may be a number, and no text. */
+export function isNumeric(node: unknown, schemas: Schemas): boolean {
+  const types = schemas.listTypes(node);
+  return (types.has("integer") || types.has("number")) && !types.has("string");
 }
 
 /** Objects deeper within a record stay as they were given. */

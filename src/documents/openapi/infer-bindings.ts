@@ -28,7 +28,7 @@ type Methods = ReadonlyMap<string, DescribedOperation>;
 
 /**
  * Finds pairs whose schemas agree: the list has records of the schema that the single path answers. Those whose
- * records lack a parameter before the last word of the path come last.
+ * records lack a parameter before the last word of the path come last. Else, shorter paths come first.
  */
 export function inferPairs({
   operations,
@@ -40,7 +40,9 @@ export function inferPairs({
     const methods = getOrAdd(byPath, path, () => new Map<string, DescribedOperation>());
     methods.set(operation.method, operation);
   }
-  const pairs = [...byPath.keys()].flatMap((path) => inferPair(path, byPath, schemas) ?? []);
+  const pairs = [...byPath.keys()]
+    .flatMap((path) => inferPair(path, byPath, schemas) ?? [])
+    .sort((a, b) => a.outerPaths.size - b.outerPaths.size);
   const isNested = ({ where }: InferredPair) => Object.keys(where).length > 0;
   return [...pairs.filter((pair) => !isNested(pair)), ...pairs.filter(isNested)];
 }
@@ -190,7 +192,8 @@ function findItem(answer: unknown, { schema, itemAt }: FoundRecord, schemas: Sch
   if (itemAt === "") return undefined;
   const properties = schemas.listPossibleFields(answer);
   const isRecord = ([, node]: [string, unknown]) => isSameSchema(node, schema, schemas);
-  return [...properties].find(isRecord)?.[0] ?? (properties.has(itemAt) ? itemAt : undefined);
+  const mayBeRecord = properties.has(itemAt) && schemas.doTypesOverlap(properties.get(itemAt), schema);
+  return [...properties].find(isRecord)?.[0] ?? (mayBeRecord ? itemAt : undefined);
 }
 
 /** The place of the only list of such records in an answer: "" for the answer itself. Undefined if there is none. */

@@ -11,6 +11,7 @@ import {
 } from "../../engine/contract/schema.ts";
 import { type AnyCollection, collection, type IndexSpec } from "../../engine/state/collection.ts";
 import { isEmptyEnum } from "./check-schema.ts";
+import { isNumeric } from "./generate-value.ts";
 import { FORMATS, type Schemas } from "./schemas.ts";
 
 /** Times that the server sets; stored as instants, so that a fixture's records fit a sandbox that starts at any time. */
@@ -61,12 +62,12 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     (field) => CREATED_NAMES.test(field) && isStoredInstant(properties[field]!),
   );
   const isLive = (record: object) => soft === undefined || (record as JsonObject)[soft] == null;
-  const hasNumericId = isNumeric(schemas.listPossibleFields(spec.schema).get(idField), schemas);
+  const isNumbered = hasNextNumber(spec, schemas);
   // Newest first; of records of one instant, those with the larger numeric ids.
   const order = (record: object) => {
     const at =
       createdField === undefined ? 0 : (((record as JsonObject)[createdField] as number | null) ?? 0);
-    return hasNumericId ? [at, Number((record as JsonObject)[idField])].map(toDescending).join() : -at;
+    return isNumbered ? [at, Number((record as JsonObject)[idField])].map(toDescending).join() : -at;
   };
   const indexes: Record<string, IndexSpec<object>> = {
     [ALL_RECORDS]: { groups: (record) => (isLive(record) ? [""] : []), order },
@@ -106,7 +107,7 @@ export function isStoredInstant(field: object): boolean {
 function toField(name: string, node: unknown, schemas: Schemas): unknown {
   const { format } = schemas.mergeKeywords(node);
   const isSetByServer = CREATED_NAMES.test(name) || UPDATED_NAMES.test(name) || schemas.has(node, "readOnly");
-  if (format === "date-time" && isSetByServer)
+  if (format === "date-time" && isSetByServer && !isNumeric(node, schemas))
     return schemas.listTypes(node).has("null") ? NullableInstant() : Instant();
   const inlined = inlineSchema(node, schemas, 0);
   return schemas.has(node, "writeOnly") ? internal(inlined as TSchema) : inlined;
@@ -121,9 +122,11 @@ function toIdSchema({ idField, schema, prefix }: CollectionSpec, schemas: Schema
     : Id(prefix);
 }
 
-export function isNumeric(node: unknown, schemas: Schemas): boolean {
-  const types = schemas.listTypes(node);
-  return (types.has("integer") || types.has("number")) && !types.has("string");
+/** Whether new records get the next number as their id: it is a number, or their path takes only numbers. */
+export function hasNextNumber({ idField, idParameter, schema }: CollectionSpec, schemas: Schemas): boolean {
+  return [schemas.listPossibleFields(schema).get(idField), idParameter].some((one) =>
+    isNumeric(one, schemas),
+  );
 }
 
 function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schemas): string {
