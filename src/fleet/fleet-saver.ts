@@ -10,7 +10,7 @@ import { Refusals } from "../persistence/refusals.ts";
 import { SandboxImage } from "../persistence/sandbox-image.ts";
 import { listRowChanges, splitChanges } from "../persistence/sandbox-rows.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
-import { type StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
+import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
 import type { LostSession, NodeSession } from "./node-session.ts";
 import type { UploadChunks } from "./upload-chunks.ts";
@@ -123,6 +123,8 @@ export class FleetSaver {
   register(sandbox: Sandbox): Promise<void> {
     const { name } = sandbox;
     return this.mutex.run(name, async () => {
+      // This node may have taken over a sandbox of the name meanwhile.
+      if (this.parts.sandboxes.get(name) !== sandbox) throw new StoreRefusal("taken", name);
       const image = await this.commit(sandbox, undefined);
       this.trackedByName.get(name)?.image.release();
       this.trackedByName.set(name, { image, isUnknown: false });

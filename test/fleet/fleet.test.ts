@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { platform, providePlatform } from "../../src/engine/platform.ts";
+import { FleetSaver } from "../../src/fleet/fleet-saver.ts";
 import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { startNode, startNodeProcess, type TestNode, TOKEN } from "../support/fleet.ts";
@@ -118,6 +119,26 @@ describe("a fleet [interfaces 15]", () => {
       );
       expect(made.map(({ status }) => status).sort()).toEqual([201, 409]);
     }
+  });
+
+  it("keeps a sandbox of the name that a call wants to create while this node takes it over [interfaces 15]", async () => {
+    const [a, b] = [await start(), await start()];
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    await a.control("POST", DEPARTMENTS, makeDepartment("dept_one"));
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    const { restoreRows } = SandboxRestorer.prototype;
+    const register = vi.spyOn(FleetSaver.prototype, "register");
+    const restore = vi.spyOn(SandboxRestorer.prototype, "restoreRows");
+    restore.mockImplementation(async function (this: SandboxRestorer, ...args) {
+      await waitUntil(() => register.mock.calls.length > 0);
+      return restoreRows.apply(this, args);
+    });
+    const read = b.control("GET", `${DEPARTMENTS}/dept_one`);
+    await waitUntil(() => restore.mock.calls.length > 0);
+    const created = await b.control("POST", "/_control/sandboxes", { name: "ci" });
+    expect([created.status, (await read).status]).toEqual([409, 200]);
+    expect((await b.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
   });
 
   it("lists and counts all sandboxes with their owners, on any node [interfaces 15]", async () => {
