@@ -274,7 +274,6 @@ export class FleetSaver {
     if (outcome === "behind") tracked.isUnknown = true;
   }
 
-  /** Logs the failure once, and its end. */
   private recordFailure(refusal: StoreRefusal): void {
     if (this.failure === undefined)
       this.parts.log.error(

@@ -213,6 +213,22 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect([await list(url), (await send(url, "GET", "/v1/models")).status]).toEqual([404, 200]);
   });
 
+  it("refuses ids that a store cannot hold, and loses no record at a restart [interfaces 18]", async () => {
+    let url = await begin();
+    const text = JSON.stringify(TAGS).replace(',"readOnly":true', "");
+    const bindings = { ...BINDINGS, collections: { tags: { schema: "#/components/schemas/Tag" } } };
+    await (await openSandbox(url)).operations.replace(JSON.parse(text), bindings);
+    const ids = ["a\0b", "a\0c", "\ud800", "tag/\ud83d\ude00", "__proto__", " "];
+    const created = ids.map(async (id) => (await send(url, "POST", "/v1/tags", { id, name: id })).status);
+    expect(await Promise.all(created)).toEqual([422, 422, 422, 201, 201, 201]);
+    const tags = (await openSandbox(url)).state("tags" as "threads");
+    await expect(tags.create({ id: "a\0b", name: "state" } as never)).rejects.toThrow(
+      "id must not contain NUL",
+    );
+    url = await restart();
+    expect(await list(url)).toEqual([" ", "__proto__", "tag/\ud83d\ude00"]);
+  });
+
   it("stops the start with a message if it cannot be served, and no data is lost [interfaces 18]", async () => {
     let url = await begin();
     await (await openSandbox(url)).operations.replace(TAGS, BINDINGS);

@@ -23,7 +23,6 @@ export interface StateChange {
 export function insertRecord({ state, sandbox, actor, checkLimits }: StateChange, input: Fields): Fields {
   state.checkFields(input);
   return sandbox.world.transact((tx) => {
-    state.requireFreeId(tx, input[state.collection.idField]);
     const completed = state.insertRecord(tx, input, actor, "state");
     const problem = findRecordProblem(state, completed, tx);
     if (problem !== undefined) throw problem;

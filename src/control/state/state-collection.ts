@@ -36,13 +36,10 @@ export class StateCollection extends PublicCollection {
     return unprocessable(field, value, message);
   }
 
-  /** @throws Problem 409 */
-  override requireFreeId(tx: Transaction, id: unknown): void {
-    const { collection } = this;
-    if (id === undefined || tx.get(collection, id as string) === undefined) return;
-    throw conflict(
+  protected override createErrorOfTakenId(id: unknown): Error {
+    return conflict(
       "id-in-use",
-      `There is a record "${id}" in ${collection.name} already`,
+      `There is a record "${id}" in ${this.collection.name} already`,
       "change it, choose another id, or omit the id to have one generated",
     );
   }

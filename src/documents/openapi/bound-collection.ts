@@ -147,8 +147,7 @@ export class BoundCollection extends PublicCollection {
     const storedFields = this.toStored(fields, world);
     if (NO_IDS.includes(storedFields[idField])) delete storedFields[idField];
     const id = storedFields[idField];
-    if (id !== undefined && world.get(collection, String(id)) !== undefined)
-      throw invalidInput(idField, fields[idField], `${idField} is in use already`);
+    this.requireFreeId(world, id);
     if (spec === undefined && factory !== undefined) {
       const actor = this.toActor(call);
       const record = this.makeRecord(world, storedFields, actor, "own");

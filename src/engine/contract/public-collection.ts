@@ -15,6 +15,9 @@ import { toValidator } from "./validator.ts";
 
 type Fields = Record<string, unknown>;
 
+/** NUL and lone surrogates, which databases cut or replace in the keys of rows. */
+const UNSTORABLE = /[\0\ud800-\udfff]/u;
+
 /** A collection in its public form: instants are ISO 8601 texts, internal fields are hidden. */
 export class PublicCollection {
   readonly collection: AnyCollection;
@@ -111,9 +114,14 @@ export class PublicCollection {
   }
 
   protected requireFreeId(tx: Transaction, id: unknown): void {
-    const { collection } = this;
-    if (id !== undefined && tx.get(collection, id as string) !== undefined)
-      throw invalidInput(collection.idField, id, `${id} is in use`);
+    if (id === undefined) return;
+    if (UNSTORABLE.test(String(id)))
+      throw this.createError(this.collection.idField, id, "must not contain NUL or a lone surrogate");
+    if (tx.get(this.collection, String(id)) !== undefined) throw this.createErrorOfTakenId(id);
+  }
+
+  protected createErrorOfTakenId(id: unknown): Error {
+    return this.createError(this.collection.idField, id, "is in use already");
   }
 
   /** @throws what `createError` returns, for the first field that is unknown or does not fit */
