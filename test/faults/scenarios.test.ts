@@ -464,6 +464,26 @@ describe("saved rules and scenarios", () => {
     await second.close();
   });
 
+  it("begin the leases that their file got while no server ran [interfaces 6]", async () => {
+    const persist = { folder: join(folder, "kept"), durable: false };
+    const stageUntil = (until: string) =>
+      writeScenario("staged", `stages:\n  - { name: one, until: { ${until} } }\n  - { name: two }\n`);
+    stageUntil("requests: 9");
+    const first = await startReference({ scenariosFolder: folder, persist });
+    await activate(first, "mine", "staged");
+    expect((await first.call("dan", "DELETE", THREAD)).status).toBe(503);
+    await first.close();
+    writeScenario("mine", "rules:\n  - { id: a, effect: { status: 503 }, lease: { ttl: 1m } }\n");
+    stageUntil("time: 1m");
+    const second = await startReference({ scenariosFolder: folder, persist });
+    expect((await second.call("dan", "DELETE", THREAD)).status).toBe(503);
+    const { ran } = (await second.call(undefined, "POST", `${CONTROL}/clock/advance`, { by: "1m" })).body;
+    const leases = ran.filter(({ kind }: { kind: string }) => kind === "lease");
+    expect(leases.map(({ subject }: { subject: string }) => subject).sort()).toEqual(["a", "staged/one"]);
+    expect((await second.call("dan", "DELETE", THREAD)).status).toBe(404);
+    await second.close();
+  });
+
   it("write only their progress to the log, without a whole file [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept"), durable: true };
     const first = await startReference({ persist });

@@ -210,6 +210,13 @@ it.each<[string, Handle, object, string]>([
     {},
     "colour is not a field of notes",
   ],
+  [
+    "filters by a field and a value instead of an object",
+    ({ world }) => world.notes.where("text", "other").size,
+    {},
+    "is not a field of notes",
+  ],
+  ["filters by nothing", ({ world }) => world.notes.where(undefined).size, {}, "notes.spoil threw TypeError"],
 ])(
   "a handler that %s fails only its request, and leaves the world as it was [interfaces 18]",
   async (_, handle, more, reason) => {

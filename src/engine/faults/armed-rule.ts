@@ -22,7 +22,6 @@ interface Progress {
   expired: boolean;
 }
 
-/** The schedule's decision on one call. */
 export interface ScheduleDecision {
   triggers: boolean;
   /** For a sequence: the answer of its entry. */

@@ -175,6 +175,9 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     const serverRules = this.serverRules.map(({ rule }) => readRuleForApi(rule, api));
     this.serverRules = armRules(serverRules, SERVER, progress);
     this.leases.replaceTimers(this.leaseHolders, shift_ms);
+    // A file may have changed since its scenario was saved: what has a lease only now begins it.
+    const inForce = [...this.activeRules, ...this.runningStages];
+    this.leases.begin(inForce.filter(({ progress }) => progress.due === undefined));
     this.notify();
   }
 

@@ -122,7 +122,6 @@ function toSuccesses(status: number | undefined, response: TSchema | undefined):
 
 type Authorize = NonNullable<AnyOperation["access"]>;
 
-/** The check of the caller, and its refusals. */
 function toAccess(
   access: NonNullable<DeclaredOperation["access"]>,
   pathNames: readonly string[],

@@ -84,8 +84,9 @@ export class OwnRecords implements Iterable<Fields> {
   }
 
   where(condition: Condition): OwnRecords {
-    if (typeof condition === "object") for (const name of Object.keys(condition)) this.requireField(name);
-    const given = typeof condition === "object" ? mapValues(condition, copyJson) : condition;
+    const isTest = typeof condition === "function";
+    if (!isTest) for (const name of Object.keys(condition)) this.requireField(name);
+    const given = isTest ? condition : mapValues(condition, copyJson);
     const conditions = [...this.conditions, given];
     return new OwnRecords(this.publicCollection, this.#transaction, this.#actor, conditions, this.order);
   }

@@ -37,7 +37,6 @@ export interface HistorySnapshot {
   entries: ReadonlyMap<HistoryEntry, number>;
 }
 
-/** A history as it was saved. */
 export interface StoredHistory {
   about: HistorySnapshot["about"];
   entries: readonly StoredEntry[];

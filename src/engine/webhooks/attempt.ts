@@ -37,7 +37,6 @@ export interface CompletedAttempt {
   exchange: AttemptExchange;
 }
 
-/** An attempt before it is made. */
 interface AttemptStart extends Pick<CompletedAttempt, "queued" | "plan"> {
   /** Milliseconds since 1970 on the sandbox's clock. */
   at: number;

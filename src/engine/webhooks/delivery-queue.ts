@@ -66,7 +66,6 @@ export class DeliveryQueue {
 export const MAX_SENDING_PER_SANDBOX = 128;
 const MAX_SENDING = 512;
 
-/** Limits how many requests run at once. */
 export class Semaphore {
   private freePermits: number;
   private readonly waiting = new Set<() => void>();
