@@ -401,6 +401,16 @@ describe("state rules of usage [interfaces 4]", () => {
     });
   });
 
+  it.each([{ organization_id: "org_globex" }, { api_key_id: "apikey_dan" }])(
+    "refuse to give a row another owner: %j [interfaces 4]",
+    (fields) => {
+      const [[field, value]] = Object.entries(fields) as [[string, string]];
+      expect(() => getStateRules(api, "usage").patch("org_acme:apikey_ben", fields)).toThrow(
+        expect.objectContaining({ code: "INVALID_INPUT", details: { field, value } }),
+      );
+    },
+  );
+
   it.each([
     [{ organization_id: "org_none" }, "organization_id"],
     [{ organization_id: "org_acme", api_key_id: "apikey_none" }, "api_key_id"],

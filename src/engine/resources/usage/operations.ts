@@ -107,8 +107,8 @@ export const usageStateRules: StateRules<Usage> = {
     return saveRow(tx, { ...record, emitted: [] }, actor, {});
   },
   update(tx, before, after, actor) {
-    if (after.organization_id !== before.organization_id || after.api_key_id !== before.api_key_id)
-      throw invalidInput("organization_id", after.organization_id, "a row's organization and key are fixed");
+    for (const field of ["organization_id", "api_key_id"] as const)
+      if (after[field] !== before[field]) throw invalidInput(field, after[field], `${field} cannot change`);
     requireConsistent(tx, after);
     // Months that a PATCH does not name stay as they are.
     const row = { ...after, spent: { ...before.spent, ...after.spent }, emitted: before.emitted };

@@ -63,7 +63,6 @@ export function enqueueTest(tx: Transaction, webhook: Webhook): string {
   return enqueue(tx, webhook, { event: webhookTest.name, data: buildEventData(webhookTest, webhook, tx) });
 }
 
-/** Ids of the deliveries that this transaction has queued. */
 export function listEnqueued(tx: Transaction): readonly string[] {
   return deliveryIdsByTransaction.get(tx) ?? [];
 }
