@@ -434,6 +434,15 @@ describe("state calls on transcriptions", () => {
     expect([status, body.field]).toEqual([422, "pii_redaction[0]"]);
   });
 
+  it("do not advise a client to wait for a transcription that failed [G17, G29]", async () => {
+    await callState("PATCH", "transcriptions/trans_pending", { status: "failed" });
+    const { message, details } = (await get("trans_pending")).body.error;
+    expect([message, details]).toEqual([
+      "the transcription must be completed; this one failed",
+      { field: "status", value: "failed" },
+    ]);
+  });
+
   it("delete the sentences of a deleted transcription [G17]", async () => {
     expect((await callState("DELETE", "transcriptions/trans_short")).status).toBe(204);
     expect((await callState("GET", "sentences?transcription_id=trans_short")).body.total).toBe(0);

@@ -161,7 +161,8 @@ function requireTranscription(call: Caller & { params: { transcription_id: strin
 /** @throws ApiError INVALID_INPUT for a transcription that is not completed (G17) */
 function requireSentences(world: WorldReader, { transcription_id, status }: Transcription): View<Sentence> {
   if (status !== "completed") {
-    throw invalidInput("status", status, "the transcription must be completed; try again later");
+    const advice = status === "failed" ? "this one failed" : "try again later";
+    throw invalidInput("status", status, `the transcription must be completed; ${advice}`);
   }
   return world.index(sentences, "by_transcription", transcription_id);
 }
