@@ -175,6 +175,18 @@ describe.each([
     expect(await hasThread()).toBe(true);
   });
 
+  it("are answered 503 at a reset if they are delayed, and the new world does not change [interfaces 20]", async () => {
+    await sandbox.faults.add({ match: DELETE.match, effect: { delay: "1h" } });
+    await sandbox.faults.add({ match: MODELS.match, phase: "after", effect: { delay: "1h" } });
+    const [deleted, listed] = [deleteThread(), listModels()];
+    await waitUntil(async () => (await sandbox.faults.list()).items.every(({ hits }) => hits === 1));
+    await sandbox.reset();
+    expect([(await deleted).status, (await listed).status]).toEqual([503, 200]);
+    expect(await hasThread()).toBe(true);
+    const { entries } = await sandbox.journal.list({ operation: "threads.delete" });
+    expect(entries[0]!.reasons.at(-1)).toBe("the sandbox was reset while the request waited");
+  });
+
   it("are released when the sandbox is deleted, as is a call that waits for one [interfaces 20]", async () => {
     const other = await openSandbox(sandbox);
     await other.faults.add(MODELS);

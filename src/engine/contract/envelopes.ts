@@ -64,7 +64,6 @@ const CODES_OF_B: Record<string, string> = {
   SPENDING_LIMIT_EXCEEDED: "spending_limit_exceeded",
 };
 
-/** How an operation spells a catalogue code in an envelope. */
 export function spellCode(
   code: string,
   envelope: Envelope | undefined,

@@ -122,7 +122,6 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** A pattern that matches exactly this text. */
 export function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

@@ -25,7 +25,6 @@ const STEP_NAMES = [
 ] as const;
 type StepName = (typeof STEP_NAMES)[number];
 
-/** A request that is not sent. */
 export interface DryRunRequest {
   method: string;
   /** Without sandbox prefix and query. */

@@ -69,12 +69,17 @@ async function inject(
   facts: RequestFacts,
 ): Promise<void> {
   const isDryRun = exchange.dryRun !== undefined;
+  const { world } = exchange.sandbox;
   if (delay_ms > 0 && !isDryRun) await waitForDelay(exchange, delay_ms);
   const held =
     hold === undefined || isDryRun
       ? undefined
       : await countWaiting(exchange, () => waitForRelease(exchange, hold, facts));
-  const effect = held?.effect ?? plannedEffect;
+  let effect = held?.effect ?? plannedEffect;
+  if (effect === undefined && exchange.answer === undefined && exchange.sandbox.world !== world) {
+    effect = UNAVAILABLE;
+    exchange.reasons = [...exchange.reasons, "the sandbox was reset while the request waited"];
+  }
   // A refusal here is not the fault's answer.
   if (effect !== undefined) countRequestOfServedPath(exchange, effect);
   if (!isDryRun && effect?.kind === "wire" && effect.wire.staysOpen)

@@ -43,7 +43,6 @@ export function readQuery(
   return values;
 }
 
-/** Converts texts to the types that the schema asks for. */
 export function readTexts(schema: TSchema, texts: Record<string, string>): Record<string, unknown> {
   const properties = getProperties(schema);
   return Object.fromEntries(

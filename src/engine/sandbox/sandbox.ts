@@ -135,6 +135,7 @@ export class Sandbox {
     change.checkWorld?.(root);
     const { mode, rate } = this.world.clock;
     this.held.releaseAll();
+    for (const end of this.endDelays) end();
     this.world.close();
     this.parts.onDiscard(this);
     this.source = source;
@@ -300,7 +301,7 @@ export class Sandbox {
     return this.parts.blobs;
   }
 
-  /** Resolves after this time of the wall clock, or when the sandbox ends. */
+  /** Resolves after this time of the wall clock, or when the sandbox ends or is reset. */
   delay(ms: number): Promise<void> {
     if (this.ended.aborted) return Promise.resolve();
     return new Promise((resolve) => {
