@@ -286,6 +286,40 @@ describe("verify of own operations on a running service", () => {
     expect(passed).toContain("listProjects/pages");
   });
 
+  it.each(["", "security: [{ key: [] }]"])(
+    "sends only values that the schema of a parameter forbids: format and pattern may allow any text (%s) [interfaces 18]",
+    async (security) => {
+      const document = `openapi: 3.1.0
+info: { title: Hints, version: "1" }
+${security}
+paths:
+  /v1/hints:
+    get:
+      operationId: listHints
+      parameters:
+        - { name: secret, in: query, schema: { type: string, format: password } }
+        - { name: phone, in: query, schema: { type: string, format: phone } }
+        - { name: number, in: query, schema: { type: string, format: int64 } }
+        - { name: text, in: query, schema: { type: string, pattern: "^.{1,20}$" } }
+        - { name: code, in: query, schema: { type: string, pattern: "^[a-z]+$" } }
+        - { name: since, in: query, schema: { type: string, format: date-time } }
+        - { name: color, in: query, schema: { type: string, enum: [red, green] } }
+      responses: { "200": { description: Some } }
+components: { securitySchemes: { key: { type: apiKey, in: header, name: api-key } } }
+`;
+      const file = write("hints.yaml", document);
+      const { url } = closeLater(await createUnderstudy({ openapi: [file] }));
+      const { report, passed } = await run(await readContract(file), url);
+      expect(passed).toContain("listHints/malformed");
+      const check = report.checks.find(({ id }) => id === "listHints/malformed")!;
+      expect(check.requests.map(({ path }) => path.split("?")[1])).toEqual([
+        "code=%21nonsense",
+        "since=%21nonsense",
+        "color=%21nonsense",
+      ]);
+    },
+  );
+
   it("checks operations of declarations like those of a document [interfaces 18]", async () => {
     const understudy = closeLater(await createUnderstudy({ operations, seed: 7 }));
     const sandbox = await understudy.open("default");

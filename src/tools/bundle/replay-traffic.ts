@@ -25,7 +25,7 @@ export async function sendAndAwaitEntry(
 ): Promise<JournalEntry | undefined> {
   const abort = new AbortController();
   const pendingEntry = waitForEntry(sandbox, matchesEntry, abort.signal);
-  const answerEnd = sendToSelf(wireRequest, abort.signal).then(doNothing, doNothing);
+  const answerEnd = sendToSelf(wireRequest, abort.signal).catch(() => undefined);
   const entry = await Promise.race([
     pendingEntry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
@@ -62,8 +62,6 @@ function waitForEntry(
     signal.addEventListener("abort", () => finish(undefined), { once: true });
   });
 }
-
-function doNothing(): void {}
 
 function waitFor(milliseconds: number): Promise<undefined> {
   return sleep(milliseconds).then(() => undefined);

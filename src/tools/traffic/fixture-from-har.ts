@@ -24,7 +24,6 @@ interface FixtureFromHar {
   key: string;
 }
 
-/** Maximum number of listed problems. */
 const MAX_DROPPED = 10_000;
 
 /**

@@ -19,7 +19,6 @@ export interface SeenSuccess {
 /** Ends a check that cannot go on; the message says what is missing. */
 export class NotObservable extends Error {}
 
-/** The parts of a run that all its checks share. */
 export interface RunParts {
   readonly contract: Contract;
   readonly target: Target;

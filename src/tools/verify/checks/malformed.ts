@@ -1,4 +1,6 @@
+import { FORMATS, isPattern, toRegExp } from "../../../documents/openapi/schemas.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
+import { toValidator } from "../../../engine/contract/validator.ts";
 import type { Check, Context } from "../check.ts";
 import { hasSucceeded } from "../check-answer.ts";
 import { checkDescribedRefusal, checkRefusal } from "../check-refusal.ts";
@@ -18,9 +20,16 @@ interface Property {
 
 /** Values that a declared property must refuse. */
 function listRefusedValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
-  if (type !== "integer") return form.enum || form.format || form.pattern ? ["!nonsense"] : [];
+  if (type !== "integer") return refusesText(form, "!nonsense") ? ["!nonsense"] : [];
   const bounds = [minimum === undefined ? [] : minimum - 1, maximum === undefined ? [] : maximum + 1];
   return [...bounds.flat(), "some"];
+}
+
+/** Documents have formats that only describe, such as `password`, and patterns that any text fits. */
+function refusesText({ enum: words, format, pattern }: Property, text: string): boolean {
+  if (words?.includes(text) === false) return true;
+  if (pattern !== undefined && isPattern(pattern) && !toRegExp(pattern).test(text)) return true;
+  return (format === "date-or-instant" || FORMATS.has(format)) && !toValidator({ format })(text);
 }
 
 const listProperties = (schema: unknown) =>
@@ -48,8 +57,7 @@ interface InvalidValue {
 }
 
 function listInvalidValues(operation: AnyOperation): InvalidValue[] {
-  const { query, body, credentials, openapi } = operation;
-  if (credentials === false) return [];
+  const { query, body, openapi } = operation;
   const properties =
     openapi === undefined
       ? listProperties(body?.kind === "json" ? body.schema : query)

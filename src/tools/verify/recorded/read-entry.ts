@@ -6,7 +6,6 @@ import type { HarObject } from "../../har/har-file.ts";
 import { type Answer, isJsonType, parseJson, readJson } from "../exchange.ts";
 import type { SentRequestParts } from "../target.ts";
 
-/** A recorded request and its answer. */
 export interface RecordedExchange {
   method: string;
   url: URL;
@@ -25,14 +24,12 @@ export interface RecordedExchange {
   wait_ms: number | undefined;
 }
 
-/** Why an entry cannot be checked. */
 type UnusableReason =
   | "malformed"
   | "without an answer"
   | "from a browser's cache"
   | "with the headers of a redirect";
 
-/** Why not all of an answer can be checked. */
 type MissingBody =
   | "with the body left out"
   | "with the body cut short"
