@@ -146,7 +146,6 @@ export class FleetNode {
       await pause(CHECK_MS);
   }
 
-  /** Call this after the last answer. */
   async end(): Promise<void> {
     this.router.proxy.close();
     this.store.connection.close();

@@ -69,7 +69,6 @@ export class FleetSaver {
     return this.trackedByName.size;
   }
 
-  /** Called before a change, for `waitUntilStored` after it. */
   mark(): number {
     return this.refusals.mark();
   }

@@ -280,6 +280,17 @@ describe("the store of a fleet while Redis restarts", () => {
     expect(store.owned.size).toBe(0);
   });
 
+  it("lists no sandbox that Redis has no memory for [interfaces 15]", async () => {
+    const { fake, store, answers } = await openStore();
+    answers.push(() => new Error("OOM command not allowed"));
+    const { answer } = fake;
+    fake.answer = (words) => (words[0] === "EXISTS" ? 0 : answer!(words));
+    await expect(store.commit("one", toPieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({
+      kind: "full",
+    });
+    expect(fake.listArguments("ZREM")).toEqual([["understudy:sandboxes", "one"]]);
+  });
+
   it("is refused if its format cannot be read [interfaces 15]", async () => {
     const fake = await startFakeRedis();
     open.unshift(fake);

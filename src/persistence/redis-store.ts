@@ -120,7 +120,11 @@ export class RedisStore {
     ];
     const [status, epoch] = await this.retryWhileUnreachable(() =>
       this.connection.runScript(COMMIT, toSandboxKeys(name), [...scriptArguments, ...changes.words]),
-    );
+    ).catch(async (error: StoreRefusal) => {
+      const isRefused = mode === "new" && error.kind !== "unreachable";
+      if (isRefused && (await this.findLease(name)) === undefined) await this.removeFromFleetList(name);
+      throw error;
+    });
     if (status !== "OK") throw REFUSALS[status as keyof typeof REFUSALS](name);
     if (mode !== "gone") this.owned.set(name, { epoch, number });
     else {
