@@ -313,6 +313,9 @@ describe.each([
     expect(
       await callRefused(client, "change_state", { action: "create", collection: "threads", record: [1] }),
     ).toBe("change_state takes record as a map, not [1]");
+    expect(await callRefused(client, "client_test", { action: "start", checks: "one-refresh" })).toBe(
+      'client_test takes checks as a list, not "one-refresh"',
+    );
     expect(await callRefused(client, "call_api", { method: "GET", path: "/_control/sandboxes" })).toContain(
       "the emulated API",
     );

@@ -82,7 +82,14 @@ const ACCEPT_ALL: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
 
-/** @throws Error if an argument does not exist, is missing, or is neither text nor a map */
+/** Values by the type in their schema; the control API checks those of other types. */
+const CHECKED_KINDS: Readonly<Record<string, { noun: string; fits: (value: unknown) => boolean }>> = {
+  string: { noun: "a text", fits: (value) => typeof value === "string" },
+  object: { noun: "a map", fits: isObject },
+  array: { noun: "a list", fits: Array.isArray },
+};
+
+/** @throws Error if an argument does not exist, is missing, or has another type */
 function requireValidArguments(tool: string, fields: ToolFields, args: Arguments): void {
   const names = Object.keys(fields);
   const argumentsText = names.length === 0 ? "it takes none" : `its arguments are ${names.join(", ")}`;
@@ -94,13 +101,9 @@ function requireValidArguments(tool: string, fields: ToolFields, args: Arguments
   if (missing.length > 0)
     throw new Error(`${tool} needs the argument ${missing.join(" and ")}; ${argumentsText}`);
   for (const [name, value] of Object.entries(args)) {
-    const { type } = fields[name]!.schema;
-    if (value === undefined || (type !== "string" && type !== "object")) continue;
-    const isValid = type === "string" ? typeof value === "string" : isObject(value);
-    if (isValid) continue;
-    throw new Error(
-      `${tool} takes ${name} as ${type === "string" ? "a text" : "a map"}, not ${cutText(JSON.stringify(value), 100)}`,
-    );
+    const kind = CHECKED_KINDS[String(fields[name]!.schema.type)];
+    if (value === undefined || kind === undefined || kind.fits(value)) continue;
+    throw new Error(`${tool} takes ${name} as ${kind.noun}, not ${cutText(JSON.stringify(value), 100)}`);
   }
 }
 

@@ -7,7 +7,6 @@ export interface CommandRun {
   exit_code: number | null;
   signal: string | null;
   output: string;
-  /** The command took longer than it may. */
   timed_out: boolean;
 }
 

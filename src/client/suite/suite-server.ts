@@ -58,7 +58,6 @@ export class SuiteServer {
     return this.isLocal || stages.length > 0;
   }
 
-  /** A fresh sandbox with the active scenario. */
   async open(options: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
     if (this.isActivatedByName(scenario)) {
       const scenarios = [scenario.name as ScenarioName];
@@ -88,7 +87,6 @@ export class SuiteServer {
     };
   }
 
-  /** How often each rule was triggered. */
   async countHits(sandbox: SandboxClient, scenario: Scenario): Promise<RuleOutcome[]> {
     const { name, rules } = scenario;
     const armed = this.isActivatedByName(scenario)
