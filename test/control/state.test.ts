@@ -332,14 +332,23 @@ describe("state calls", () => {
     expect((await post("?silent=perhaps")).body.field).toBe("silent");
   });
 
-  it.each(["departments", "files", "assistants", "dashboards", "share_links"])(
-    "name the actor as the author of a new record in %s, unless the call names another [G31]",
-    async (collection) => {
+  it.each([
+    ...["departments", "files", "assistants", "dashboards", "share_links"].map((name) => [
+      name,
+      "created_by",
+    ]),
+    ["api_keys", "user_id"],
+    ["assistant_history", "user_id"],
+    ["audit_logs", "actor_id"],
+    ["change_logs", "user_id"],
+  ] as [string, string][])(
+    "name the actor in a new record of %s, as %s, unless the call names another user [G31]",
+    async (collection, field) => {
       const path = `/${await createSandbox()}/state/${collection}`;
       const fetchAuthor = async (query: string, fields = {}) =>
-        (await control("POST", `${path}${query}`, fields)).body.created_by;
+        (await control("POST", `${path}${query}`, fields)).body[field];
       expect(await fetchAuthor("?actor=usr_ben")).toBe("usr_ben");
-      expect(await fetchAuthor("?actor=usr_ben", { created_by: "usr_cleo" })).toBe("usr_cleo");
+      expect(await fetchAuthor("?actor=usr_ben", { [field]: "usr_cleo" })).toBe("usr_cleo");
     },
   );
 

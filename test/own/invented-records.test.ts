@@ -120,6 +120,10 @@ it.each([
 
 describe("a record that an own operation creates belongs to its caller and their organization [interfaces 18]", () => {
   const collections = ["threads", "music_collections", "assistants", "dashboards", "vector_stores"];
+  const people = [
+    ["users", { memberships: { org_initech: "member" } }],
+    ["api_keys", { user_id: "usr_hana", current: "org_initech" }],
+  ] as const;
   const makeCreation = (collection: string, method: string) => ({
     operationId: `${method}${collection}`,
     "x-understudy": { create: collection },
@@ -131,7 +135,10 @@ describe("a record that an own operation creates belongs to its caller and their
     openapi: "3.1.0",
     info: { title: "Records", version: "1" },
     paths: Object.fromEntries(
-      collections.map((name) => [`/v1/new/${name}`, { post: makeCreation(name, "post") }]),
+      [...collections, "users", "api_keys"].map((name) => [
+        `/v1/new/${name}`,
+        { post: makeCreation(name, "post") },
+      ]),
     ),
     components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "api-key" } } },
   };
@@ -160,6 +167,13 @@ describe("a record that an own operation creates belongs to its caller and their
         name === "vector_stores" ? undefined : "usr_hana",
       ]);
     }
+  });
+
+  it.each(people)("in %s", async (name, expected) => {
+    const sandbox = await createSandbox({ openapi: [document], operations: { declared } as never });
+    const asHana = { method: "POST", headers: { "api-key": sandbox.credentials.usr_hana } };
+    for (const path of [`/v1/new/${name}`, `/v1/declared/${name}`])
+      expect(await readBody(sandbox.fetch(path, asHana))).toMatchObject(expected);
   });
 
   it("and a thread can be deleted by the member who created it", async () => {

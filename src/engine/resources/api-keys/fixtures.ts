@@ -8,15 +8,16 @@ import { ApiKey, apiKeys } from "./schema.ts";
 
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** Makes a key; by default it acts in its user's first organization, else in the first one of the world. */
+/** Makes a key; by default it acts in the caller's organization, its user's first one, or the first of the world. */
 export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   const { random, world } = context;
-  const user_id = fields.user_id ?? requireFirstRecord(world, users, "user_id").id;
+  const user_id = fields.user_id ?? context.actor_id ?? requireFirstRecord(world, users, "user_id").id;
   return {
     id: fields.id ?? context.createId("apikey_"),
     user_id,
     current:
       fields.current ??
+      context.actor_organization_id ??
       Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
       requireFirstRecord(world, organizations, "current").id,
     key: fields.key ?? `ak_${random.characters(39, ALPHANUMERIC)}`,

@@ -62,7 +62,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   // A fixture makes an assistant together with its entries, so that it is not in the world yet.
   const assistant = isFixture ? undefined : world.get(assistants, resource_id);
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(context);
-  const actor = findActor(world, fields.user_id, organization_id);
+  const actor = findActor(world, fields.user_id ?? context.actor_id, organization_id);
   return clearChangesOfCreation({
     id: fields.id ?? context.createNewestFirstId("log_"),
     organization_id,

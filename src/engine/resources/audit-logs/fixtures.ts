@@ -82,7 +82,7 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(context, fields.organization_id);
-  const actor_id = fields.actor_id ?? findActorId(world, undefined, organization_id);
+  const actor_id = findActorId(world, fields.actor_id ?? context.actor_id, organization_id);
   const actor = findPerson(world, actor_id);
   const { id = context.createNewestFirstId("log_"), timestamp = now } = fields;
   const change = makeChange("user", "updated", actor);

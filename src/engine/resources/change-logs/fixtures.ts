@@ -187,7 +187,7 @@ export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const actor =
     isFixture && partial.user_id === undefined
       ? pickActor(world, { organization_id, at: partial.timestamp ?? now }, random)
-      : findActor(world, partial.user_id, organization_id);
+      : findActor(world, partial.user_id ?? context.actor_id, organization_id);
   return clearChangesOfCreation({
     id,
     organization_id,

@@ -7,12 +7,13 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
 import { User, users } from "./schema.ts";
 
-/** A fixture lists the memberships of its users; a user of a state call joins the first organization and is not verified yet. */
+/** A fixture lists memberships; other users join the caller's or the first organization, and are not verified yet. */
 export const makeUser: Factory<User> = (fields, context) => {
   const { random, world, isFixture, now } = context;
   const id = fields.id ?? context.createId("usr_");
   const name = fields.name ?? inventName(context);
-  const firstOrganization = isFixture ? undefined : world.all(organizations).first();
+  const organization_id =
+    context.actor_organization_id ?? (isFixture ? undefined : world.all(organizations).first()?.id);
   const createEmail = () => {
     const invented = inventEmail(name, id, context);
     return isFixture ? invented : makeDistinctEmail(invented, (other) => hasEmail(world, other));
@@ -21,8 +22,7 @@ export const makeUser: Factory<User> = (fields, context) => {
     id,
     name,
     email: fields.email ?? createEmail(),
-    memberships:
-      fields.memberships ?? (firstOrganization === undefined ? {} : { [firstOrganization.id]: "member" }),
+    memberships: fields.memberships ?? (organization_id === undefined ? {} : { [organization_id]: "member" }),
     capabilities: fields.capabilities ?? {},
     account: fields.account ?? "active",
     verified: fields.verified ?? isFixture,
