@@ -7,8 +7,8 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 const RECEIVER_URL = /^https?:\/\/[^/]+\/_receivers\/([^/]+)\/(rcv_\w+)/;
 
 /**
- * Gives webhooks and notification rules the URLs of this sandbox's receivers, where a fork or a restored snapshot has
- * those of the sandbox it comes from: its deliveries would reach that sandbox.
+ * Gives webhooks and notification rules the URLs of this sandbox's receivers, where a fork, a rewound fork or a restored
+ * snapshot has those of the sandbox it comes from: its deliveries would reach that sandbox.
  */
 export function pointWebhooksAtOwnReceivers({ name, world }: Sandbox, site: Pick<Site, "url">): void {
   const state = world.read();

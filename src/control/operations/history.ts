@@ -176,6 +176,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
       const lostUploads = sandbox.rewind(states[to]);
       const restarted_uploads = restartLostUploads(sandbox, lostUploads);
       sandbox.recorder.recordRewind(change!, to === "before" ? states.start : states.end);
+      pointWebhooksAtOwnReceivers(sandbox, site);
       return { ...renderSandbox(sandbox, site), restarted_uploads };
     },
   }),
