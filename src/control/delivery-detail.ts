@@ -73,14 +73,15 @@ export const DeliveryDetail = ClosedObject(
 
 export function renderListedDelivery(delivery: Delivery, world: Transaction): ListedDelivery {
   const { webhook_id, created_at, attempt_log, response_code, status } = delivery;
-  const webhook = world.get(webhooks, webhook_id)!;
+  // Missing if a saved document or a snapshot was edited.
+  const webhook = world.get(webhooks, webhook_id);
   return {
     ...renderDelivery(delivery, world),
     webhook_id,
     created_at: world.toIso(created_at),
-    url: webhook.url,
-    active: webhook.active,
-    inactive_because: explainInactive(webhook),
+    url: webhook?.url ?? "",
+    active: webhook?.active === true,
+    inactive_because: webhook ? explainInactive(webhook) : "there is no such webhook",
     why: status === "success" ? null : describeFailure({ response_code, error: attempt_log.at(-1)?.error }),
   };
 }

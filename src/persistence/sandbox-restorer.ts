@@ -47,7 +47,6 @@ interface ParsedSandbox {
   api: Api;
 }
 
-/** Creates sandboxes from the rows of a store. */
 export class SandboxRestorer {
   private readonly parts: UsedParts;
 

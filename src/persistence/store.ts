@@ -50,7 +50,6 @@ type RefusalKind =
   | ("full" | "read-only" | "gone" | "failed")
   | ("unreachable" | "behind" | "moved" | "taken" | "limit");
 
-/** The store refused a commit. */
 export class StoreRefusal extends Error {
   override readonly name = "StoreRefusal";
   readonly kind: RefusalKind;

@@ -179,6 +179,20 @@ describe("snapshots", () => {
     expect(await restore()).toEqual([{}, []]);
   });
 
+  it("may lack the webhooks of their deliveries, which are listed nevertheless [interfaces 4]", async () => {
+    const name = await createSandbox();
+    const edited = (await control("GET", `/${name}/snapshots/now`)).body;
+    edited.world.tables.webhooks.records = [];
+    expect((await control("PUT", `/${name}/snapshots/edited`, edited)).status).toBe(201);
+    expect((await control("POST", `/${name}/snapshots/edited/restore`)).status).toBe(200);
+    const { status, body } = await control("GET", `/${name}/deliveries?status=failed`);
+    expect(status).toBe(200);
+    expect(body.items[0]).toMatchObject({ active: false, inactive_because: "there is no such webhook" });
+    const ids = [body.items[0].delivery_id];
+    expect((await control("POST", `/${name}/deliveries/redeliver`, { ids })).status).toBe(200);
+    expect((await control("GET", `/${name}/deliveries/${ids[0]}`)).status).toBe(200);
+  });
+
   it("are refused with 409 for a name in use [interfaces 4]", async () => {
     const name = await createSandbox();
     await control("POST", `/${name}/snapshots`, { name: "s" });
