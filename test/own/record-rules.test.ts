@@ -170,3 +170,44 @@ it("a request that makes a record break oneOf is refused, and the record stays [
   expect(await (await sandbox.fetch("/stock/item_a")).json()).toEqual({ id: "item_a", url: "a" });
   await sandbox.close();
 });
+
+describe("a fixture's records whose id is another field than `id`", () => {
+  const create = (labels: unknown) => {
+    const Tags = { type: "array", items: { type: "object", properties: { id: Text } } };
+    const Label = { type: "object", required: ["slug"], properties: { slug: Text, key: Text, tags: Tags } };
+    const answer = { description: "d", ...makeJson({ type: "array", items: Label }) };
+    const described = {
+      openapi: "3.1.0",
+      info: { title: "Labels", version: "1" },
+      paths: { "/labels": { get: { operationId: "list", responses: { 200: answer } } } },
+      components: { schemas: { Label } },
+      "x-understudy": {
+        collections: { labels: { schema: "#/components/schemas/Label", id: "slug" } },
+        operations: { list: { list: "labels" } },
+      },
+    };
+    return createSandbox({ openapi: [described], fixture: { extends: "reference", labels } as object });
+  };
+
+  it("may have the same value in a field such as `key`, and in a list within them [interfaces 5]", async () => {
+    const labels = [
+      { slug: "my_home", key: "a", tags: [{ id: "tag_a" }] },
+      { slug: "work", key: "a", tags: [{ id: "tag_a" }] },
+    ];
+    const sandbox = await create(labels);
+    const headers = { "api-key": sandbox.credentials.usr_dan };
+    expect(await (await sandbox.fetch("/labels", { headers })).json()).toMatchObject(labels);
+    await sandbox.close();
+  });
+
+  it("are refused with their place if two have the same id [interfaces 5]", async () => {
+    const labels = [{ slug: "home", key: "a" }, { slug: "work" }, { slug: "home", key: "b" }];
+    await expect(create(labels)).rejects.toThrow("home is already the slug of `labels[0]`");
+  });
+
+  it("are generated if the fixture gives a number [interfaces 5]", async () => {
+    const sandbox = await create(3);
+    expect((await sandbox.state("labels" as "threads").list()).total).toBe(3);
+    await sandbox.close();
+  });
+});

@@ -73,7 +73,6 @@ function listReferrers(
 
 const ownersBySchema = new WeakMap<object, ReadonlySet<string>>();
 
-/** Names of the collections that a collection's records belong to. */
 function listOwners({ schema }: AnyCollection): ReadonlySet<string> {
   return getOrAdd(
     ownersBySchema,

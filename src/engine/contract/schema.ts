@@ -35,6 +35,8 @@ export interface JsonSchema {
   maxItems?: number;
   readOnly?: boolean;
   writeOnly?: boolean;
+  /** The field with the id, in records of a user's own collection. */
+  "x-id"?: string;
   [keyword: string]: unknown;
 }
 

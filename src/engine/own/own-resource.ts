@@ -242,6 +242,7 @@ export function toFixtureReader(
     const entryFormat = createEntryFormat(ownCollection.schema as TObject, {
       required: [ownCollection.idField] as never,
     });
+    Object.assign(entryFormat.schema, { "x-id": ownCollection.idField });
     return createListReader(ownCollection, {
       entryFormat: entryFormat as never,
       factory: factories[ownCollection.name]!,
