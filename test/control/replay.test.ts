@@ -674,6 +674,11 @@ describe("a replay", () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_long");
     await Promise.all([asked, release()]);
     expect((await api.control("POST", "/bundle")).body.detail).toContain("while a request was held");
+    const late = hold();
+    await vi.waitFor(() => expect(held.list()).not.toEqual([]));
+    await api.control("POST", "/reset");
+    expect((await late).status).toBe(503);
+    expect((await api.control("POST", "/bundle")).body.detail).toContain("held during the reset");
   });
 
   it("exits 0 with a summary if nothing differs [interfaces 2]", async () => {

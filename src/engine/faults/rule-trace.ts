@@ -52,7 +52,6 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     });
   }
 
-  /** Why a rule was not evaluated. */
   private explainSkipped(armed: ArmedRule): string {
     const { rule } = armed;
     if (rule.operations === undefined) return "it matches deliveries of events, not requests";

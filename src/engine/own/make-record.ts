@@ -12,7 +12,6 @@ import { generateBySchema } from "./generate-by-schema.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Replaces a value that was invented for a field by one that fits. */
 type ReplaceUnfit = (field: string, value: unknown, context: FactoryContext) => unknown;
 
 /** Completes records by the schema of their collection: missing required fields get plausible values. */

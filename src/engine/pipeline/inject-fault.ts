@@ -75,6 +75,8 @@ async function inject(
     hold === undefined || isDryRun
       ? undefined
       : await countWaiting(exchange, () => waitForRelease(exchange, hold, facts));
+  if (exchange.sandbox.world !== world)
+    exchange.sandbox.held.replayProblem ??= "a request was delayed or held during the reset";
   let effect = held?.effect ?? plannedEffect;
   if (effect === undefined && exchange.answer === undefined && exchange.sandbox.world !== world) {
     effect = UNAVAILABLE;

@@ -227,7 +227,6 @@ function toServerSentEvent(event: ForwardedEvent): string {
   return `data: ${JSON.stringify(event)}\n\n`;
 }
 
-/** The answer of a gateway whose server is unreachable. */
 function createUnreachableResponse(): ReceiverResponse {
   return toJsonResponse(503, {
     error: "no client follows this receiver, so the delivery cannot be forwarded",

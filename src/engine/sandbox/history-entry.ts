@@ -252,7 +252,6 @@ export class HistoryEntry {
     this.baseTitle = title;
   }
 
-  /** Adds further writes of the same change. */
   extend(after: StateRef, written: readonly WrittenRecord[]): void {
     const states = this.states!;
     states.to = after.version;

@@ -1,6 +1,5 @@
 import type { AttemptKind, QueuedAttempt } from "./queued-attempts.ts";
 
-/** An attempt in the dispatcher. */
 export interface Job {
   queued: QueuedAttempt;
   /** Ends the request when the attempt is cancelled. */
