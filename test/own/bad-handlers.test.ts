@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
 import {
   defineCollection,
@@ -262,6 +262,22 @@ it.each([undefined, null, 5, {}])(
     ]);
   },
 );
+
+it("a handler sends an event about a budget, which has no id [interfaces 18]", async () => {
+  const figures = { monthly_limit: 10, current_usage: 9, utilization_percentage: 90 };
+  const budget = { organization_id: "org_acme", scope: "organization", ...figures };
+  await begin(defineTestOperation(({ world }) => void world.emit("usage.threshold", budget)));
+  const { items } = await sandbox!.state("webhooks").list();
+  const { webhook_id } = items[0] as unknown as { webhook_id: string };
+  const change = { active: true, organization_id: "org_acme", events: ["usage.threshold"] } as const;
+  await sandbox!.state("webhooks").update(webhook_id, change);
+  expect((await send()).status).toBe(204);
+  const listSent = async () =>
+    (await sandbox!.journal.list()).entries.flatMap(({ delivery, request }) =>
+      delivery ? [request.body] : [],
+    );
+  await vi.waitFor(async () => expect(await listSent()).toMatchObject([{ data: budget }]));
+});
 
 it("a handler that returns records answers a list of them [interfaces 18]", async () => {
   await begin(defineTestOperation((call) => ({ data: call.world.notes })));

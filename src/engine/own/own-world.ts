@@ -89,12 +89,13 @@ export class OwnWorld {
     const name = typeof event === "string" ? event : event.name;
     const declaredEvent = findEvent(this.#api, name);
     if (declaredEvent === undefined) throw new OwnOperationError(`there is no event ${name}`);
-    const [collection] = declaredEvent.about.collections;
+    const { about } = declaredEvent;
+    const [collection] = about.collections;
     const publicCollection = collection && getPublicCollections(this.#api).get(collection.name);
     const id = (record as Fields | undefined)?.[collection?.idField ?? "id"];
-    const subject =
-      declaredEvent.about.find(this.#tx, String(id)) ?? publicCollection?.toStored({ ...record }, this.#tx);
-    if (id === undefined || subject === undefined)
+    const subject = about.find(this.#tx, String(id)) ?? publicCollection?.toStored({ ...record }, this.#tx);
+    // Budgets, which the usage events are about, have no id.
+    if (subject === undefined || (id === undefined && about.idAlias !== undefined))
       throw new OwnOperationError(`${name} needs the record that it is about`);
     emit(this.#transaction.writable, declaredEvent, subject);
   }
