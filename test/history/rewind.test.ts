@@ -108,6 +108,19 @@ describe("a rewind [interfaces 10]", () => {
     expect((await history.entries("?kind=timer")).some(({ undone }) => undone)).toBe(false);
   });
 
+  it("to before a timer that a call ran early has it pending at its own time [interfaces 4, 10]", async () => {
+    const clock = await history.ok("GET", "/clock");
+    const pending = await history.ok("GET", "/clock/pending");
+    for (const { kind, subject } of pending) {
+      await history.ok("POST", "/clock/pending/run", { kind, subject });
+      const early = await history.newest("?kind=timer");
+      expect(early.advanced_by).toBe((await history.newest("?kind=control")).id);
+      await history.rewind(early.id);
+      expect(await history.ok("GET", "/clock/pending")).toEqual(pending);
+      expect(await history.ok("GET", "/clock")).toEqual(clock);
+    }
+  });
+
   it("is impossible over a reset, which starts a new history and reuses no id [interfaces 10]", async () => {
     await move("dept_ops");
     const { id } = await history.newest();

@@ -7,7 +7,7 @@ const Timer = Type.Object({
   id: Type.String(),
   // An instant, as `Instant()` of contract/schema.ts declares it.
   due: Type.Unsafe<number>({ type: "string", format: "date-time", "x-instant": true }),
-  /** The due instant before a call ran the timer early. */
+  /** For a handler whose timer a call runs early: when it would have been due. */
   planned: Type.Optional(Type.Number()),
   kind: Type.Enum(TIMER_KINDS),
   /** The id of the record that the timer is about, as `clock advance` reports it. */

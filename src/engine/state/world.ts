@@ -150,11 +150,9 @@ export class World implements ObservedWorld {
   /** Runs a pending timer now, before it is due, and waits for its work. Undefined if there is none. */
   runEarly(kind: TimerKind, subject: string): Promise<RanTimer> | undefined {
     const { currentSource } = this;
-    const timer = this.transact((tx) => {
-      const pending = [...tx.index(timers, "by_kind", kind)].find((one) => one.subject === subject);
-      if (pending === undefined) return undefined;
-      return tx.put(timers, { ...pending, due: Math.min(pending.due, tx.now), planned: pending.due });
-    });
+    const timer = this.transact((tx) =>
+      [...tx.index(timers, "by_kind", kind)].find((one) => one.subject === subject),
+    );
     if (timer === undefined) return undefined;
     this.runTimer(currentSource, timer);
     const at = new Date(this.epochNow()).toISOString();
@@ -296,7 +294,8 @@ export class World implements ObservedWorld {
     try {
       const run = (tx: Transaction) => {
         tx.remove(timers, timer.id);
-        return this.parts.timerHandlers[timer.kind]?.(tx, timer);
+        const early = { ...timer, due: tx.now, planned: timer.due };
+        return this.parts.timerHandlers[timer.kind]?.(tx, timer.due > tx.now ? early : timer);
       };
       const startEffect = this.commitChange(run, source, timer);
       if (startEffect) {
