@@ -1,4 +1,4 @@
-import { ApiError, type ErrorCode } from "../engine/contract/errors.ts";
+import { ApiError, type ErrorCode, OwnOperationError } from "../engine/contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
 import { capitalize, clip, findNearest, toSentence } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
@@ -265,9 +265,11 @@ function toApiProblem(error: ApiError): Problem {
   });
 }
 
-/** The answer to a defect of ours, which it logs. */
+/** The answer to a defect of ours or of a user's function; logs it. */
 export function toInternalProblem(error: unknown, log: Log): Problem {
   log.error({ err: error }, "internal error in the control API");
+  if (error instanceof OwnOperationError)
+    return new Problem("internal", { detail: toSentence(error.message) });
   return (
     toMissingFileProblem(error) ??
     new Problem("internal", {

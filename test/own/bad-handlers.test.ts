@@ -269,7 +269,7 @@ it("a handler sends an event about a budget, which has no id [interfaces 18]", a
   await begin(defineTestOperation(({ world }) => void world.emit("usage.threshold", budget)));
   const { items } = await sandbox!.state("webhooks").list();
   const { webhook_id } = items[0] as unknown as { webhook_id: string };
-  const change = { active: true, organization_id: "org_acme", events: ["usage.threshold"] } as const;
+  const change = { active: true, organization_id: "org_acme", events: ["usage.threshold" as const] };
   await sandbox!.state("webhooks").update(webhook_id, change);
   expect((await send()).status).toBe(204);
   const listSent = async () =>
@@ -387,6 +387,25 @@ it.each<[string, (table: { insert(fields: object): object; remove(id: string): v
     expect((await sandbox!.state("notes" as "threads").list()).total).toBe(1);
   },
 );
+
+it.each<[string, () => unknown, string]>([
+  ["returns no id", () => undefined, "returned no id."],
+  ["throws", () => missing.length, "threw TypeError: Cannot read"],
+])(
+  "a state call names the `organization` of an event that %s [interfaces 18]",
+  async (_what, organization, problem) => {
+    const emits = { insert: "note.created" } as const;
+    const declared = defineCollection({ name: "notes", fields: { text: string() }, emits });
+    const created = defineEvent({
+      ...{ name: "note.created", about: declared, data: ["id"] },
+      organization: organization as () => string,
+    });
+    sandbox = await createSandbox({ operations: { declared, created } });
+    const adding = sandbox.state("notes" as "threads").create({ text: "x" } as never);
+    await expect(adding).rejects.toThrow(`the event note.created: \`organization\` ${problem}`);
+  },
+);
+const missing = undefined as never as string;
 
 it("a handler that changes its arguments does not change stored records [interfaces 18]", async () => {
   const spoil = defineTestOperation((call) => {

@@ -123,15 +123,18 @@ function stringify(id: string, value: unknown): string {
   throw new OwnOperationError(`${id} returned a value that JSON cannot carry${reason}`);
 }
 
-function explainThrown(error: unknown, operation: AnyOperation, declared: ReadonlySet<string>): Error {
+type UserFunction = Pick<AnyOperation, "id" | "sourceFile">;
+
+/** @param declared the codes with which the function may refuse */
+export function explainThrown(error: unknown, thrower: UserFunction, declared: ReadonlySet<string>): Error {
   try {
-    return readThrown(error, operation, declared);
+    return readThrown(error, thrower, declared);
   } catch (cause) {
-    return new OwnOperationError(`${operation.id} threw a value that cannot be read`, { cause });
+    return new OwnOperationError(`${thrower.id} threw a value that cannot be read`, { cause });
   }
 }
 
-function readThrown(error: unknown, { id, sourceFile }: AnyOperation, declared: ReadonlySet<string>): Error {
+function readThrown(error: unknown, { id, sourceFile }: UserFunction, declared: ReadonlySet<string>): Error {
   if (error instanceof OwnOperationError) return error;
   const thrown = error as { name?: string; code?: string; message?: string; stack?: string } | undefined;
   if (thrown?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")

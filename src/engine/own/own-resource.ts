@@ -16,7 +16,7 @@ import { type AnyCollection, collection, type StoredRecord } from "../state/coll
 import type { Transaction } from "../state/transaction.ts";
 import { checkFields, checkKeys } from "./check-fields.ts";
 import type { Declaration, DeclarationSource, DeclaredCollection, DeclaredEvent } from "./declaration.ts";
-import { MAX_RUN_MS } from "./guard.ts";
+import { explainThrown, MAX_RUN_MS } from "./guard.ts";
 import { createFactory } from "./make-record.ts";
 import { toOperation } from "./own-operation.ts";
 import { toUserArguments } from "./own-world.ts";
@@ -182,7 +182,12 @@ function toEvent(
         const reader = `the event ${name}: \`organization\``;
         const context = { api: getApi(), tx: tx as Transaction, reader };
         const args = toUserArguments(record, aboutCollection, context);
-        const organization_id: unknown = platform().runBounded(() => organization(...args), MAX_RUN_MS);
+        let organization_id: unknown;
+        try {
+          organization_id = platform().runBounded(() => organization(...args), MAX_RUN_MS);
+        } catch (error) {
+          throw explainThrown(error, { id: reader }, new Set());
+        }
         if (typeof organization_id === "string") return [organization_id];
         throw new OwnOperationError(`${reader} returned no id`, { subject: name });
       },
