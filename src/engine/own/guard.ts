@@ -10,7 +10,7 @@ import { platform } from "../platform.ts";
 import { OwnWorld } from "./own-world.ts";
 
 /** Maximum run time of a user's function, in milliseconds. In a page nothing but the browser can stop an endless loop. */
-export const MAX_RUN_MS = 1000;
+const MAX_RUN_MS = 1000;
 
 /** The body of a declaration that has a status and no response. */
 export const ANY_BODY_OR_NONE = Type.Unknown();
@@ -25,15 +25,8 @@ const worlds = new WeakMap<Call["world"], OwnWorld>();
 export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOperation {
   const { access, handle } = operation;
   const refusals = new Set(listErrorCodes(operation));
-  const runBounded = <T>(work: () => T): T => {
-    try {
-      return platform().runBounded(work, MAX_RUN_MS);
-    } catch (error) {
-      throw explainThrown(error, operation, refusals);
-    }
-  };
   const run = (work: () => unknown) => {
-    const value = runBounded(work);
+    const value = runBounded(work, operation, refusals);
     if (typeof (value as PromiseLike<unknown> | undefined)?.then === "function") {
       // A later rejection must not end the process.
       (value as PromiseLike<unknown>).then(undefined, () => {});
@@ -61,7 +54,7 @@ export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOper
       try {
         const value = run(() => handle(handlerCall as never, loaded, prepared));
         // The value's `toJSON` and getters are the user's code too.
-        const answer = runBounded(() => toJson(operation, value));
+        const answer = runBounded(() => toJson(operation, value), operation, refusals);
         if (event !== undefined) run(() => handlerCall.world.emit(event, answer as object));
         return answer === undefined ? new Reply(listSuccesses(operation).at(-1)!.status) : answer;
       } finally {
@@ -126,7 +119,15 @@ function stringify(id: string, value: unknown): string {
 type UserFunction = Pick<AnyOperation, "id" | "sourceFile">;
 
 /** @param declared the codes with which the function may refuse */
-export function explainThrown(error: unknown, thrower: UserFunction, declared: ReadonlySet<string>): Error {
+export function runBounded<T>(work: () => T, thrower: UserFunction, declared = new Set<string>()): T {
+  try {
+    return platform().runBounded(work, MAX_RUN_MS);
+  } catch (error) {
+    throw explainThrown(error, thrower, declared);
+  }
+}
+
+function explainThrown(error: unknown, thrower: UserFunction, declared: ReadonlySet<string>): Error {
   try {
     return readThrown(error, thrower, declared);
   } catch (cause) {

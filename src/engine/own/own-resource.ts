@@ -11,12 +11,11 @@ import { getPrefix, isJsonObject, type JsonObject } from "../contract/schema.ts"
 import { findNearest } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
 import { getOwn } from "../maps.ts";
-import { platform } from "../platform.ts";
 import { type AnyCollection, collection, type StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { checkFields, checkKeys } from "./check-fields.ts";
 import type { Declaration, DeclarationSource, DeclaredCollection, DeclaredEvent } from "./declaration.ts";
-import { explainThrown, MAX_RUN_MS } from "./guard.ts";
+import { runBounded } from "./guard.ts";
 import { createFactory } from "./make-record.ts";
 import { toOperation } from "./own-operation.ts";
 import { toUserArguments } from "./own-world.ts";
@@ -182,12 +181,7 @@ function toEvent(
         const reader = `the event ${name}: \`organization\``;
         const context = { api: getApi(), tx: tx as Transaction, reader };
         const args = toUserArguments(record, aboutCollection, context);
-        let organization_id: unknown;
-        try {
-          organization_id = platform().runBounded(() => organization(...args), MAX_RUN_MS);
-        } catch (error) {
-          throw explainThrown(error, { id: reader }, new Set());
-        }
+        const organization_id: unknown = runBounded(() => organization(...args), { id: reader });
         if (typeof organization_id === "string") return [organization_id];
         throw new OwnOperationError(`${reader} returned no id`, { subject: name });
       },
