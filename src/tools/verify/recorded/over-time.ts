@@ -8,7 +8,6 @@ import type { RecordedCheck } from "./every-operation.ts";
 /** Other clients, which the recording does not show, may have undone an older change. */
 const RECENT_MS = 60_000;
 
-/** Maximum number of changes that are followed at once. */
 const MAX_FOLLOWED = 50;
 
 function remember(changes: Map<string, Exchange>, key: string, change: Exchange): void {
