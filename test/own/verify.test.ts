@@ -6,6 +6,7 @@ import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.t
 import { createJoinedApi, toOperationsOption } from "../../src/engine/own/join.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { readIdsToUse } from "../../src/tools/verify/known-objects.ts";
+import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";
 import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
 import { readExample } from "../support/own/serve-document.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
@@ -317,6 +318,39 @@ components: { securitySchemes: { key: { type: apiKey, in: header, name: api-key 
         "since=%21nonsense",
         "color=%21nonsense",
       ]);
+    },
+  );
+
+  it.each(["in: header, name: X-Key", "in: query, name: key", "in: cookie, name: session"])(
+    "accepts a documented redirect, live and in a recording, and the credential of %s [interfaces 18]",
+    async (place) => {
+      const file = write(
+        "redirect.yaml",
+        `openapi: 3.1.0
+info: { title: Files, version: "1" }
+security: [{ key: [] }]
+paths: { /v1/download: { get: { operationId: download, responses: { "302": { description: Elsewhere } } } } }
+components: { securitySchemes: { key: { type: apiKey, ${place} } } }
+`,
+      );
+      const contract = await readContract(file);
+      const { url } = closeLater(await createUnderstudy({ openapi: [file] }));
+      const { passed, failed, differs } = await run(contract, url);
+      expect({ passed, failed, differs }).toEqual({
+        ...{ passed: ["download/answer", "download/no-credentials"], failed: [], differs: [] },
+      });
+      await fetch(`${url}/_control/sandboxes/default/journal`, { method: "DELETE" });
+      const query = place.includes("query") ? `?key=${KEY}` : "";
+      const headers = { ...(place.includes("X-Key") && { "X-Key": KEY }), cookie: `session=${KEY}` };
+      const { status } = await fetch(`${url}/v1/download${query}`, { headers, redirect: "manual" });
+      expect(status).toBe(302);
+      const journal = await fetch(`${url}/_control/sandboxes/default/journal.har`);
+      const { checks } = await verifyRecorded({
+        contract,
+        file: write("a.har", await journal.text()),
+        target: undefined,
+      });
+      expect(checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
     },
   );
 

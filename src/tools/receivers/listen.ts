@@ -22,7 +22,6 @@ import { openPort } from "../../hosts/node/own-address.ts";
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
 import { refuseBadHostOrCoding } from "../../hosts/node/refuse-unreadable.ts";
 
-/** A delivery that `understudy listen` received. */
 export interface ReceivedDelivery {
   /** ISO 8601, wall clock: a listener has no sandbox. */
   at: string;

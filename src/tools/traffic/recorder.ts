@@ -234,7 +234,6 @@ function withHost(raw: readonly string[], host: string): string[] {
 /** A longer body is forwarded whole, but only its beginning is stored. */
 const MAX_CAPTURED_BYTES = 10 * 1024 * 1024;
 
-/** Captures a body for the archive while it passes. */
 class RecordedBody {
   private readonly pieces: Buffer[] = [];
   private captured = 0;

@@ -7,7 +7,6 @@ import type { CheckFamily, VerifyReport } from "./report.ts";
 import type { Exchange, Target } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
-/** A change made with `--write`, for the report. */
 type ReportedChange = VerifyReport["changes"][number];
 
 /** A success on which further checks build, with the ids in its path. */

@@ -54,7 +54,6 @@ export class KnownObjects {
     return this.listCandidates(name)[0];
   }
 
-  /** Whether the user named one. */
   isGiven(name: string): boolean {
     return this.givenIds.has(name);
   }

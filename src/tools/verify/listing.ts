@@ -3,7 +3,6 @@ import type { Verdict } from "./verdict.ts";
 // biome-ignore lint/suspicious/noExplicitAny: items of every shape
 export type Item = any;
 
-/** An operation that returns a paginated list. */
 export interface Listing {
   operation: string;
   section: string;

@@ -49,7 +49,6 @@ interface AssumptionReport {
   differs: number;
 }
 
-/** The entries of an archive, checked or not. */
 export interface RecordedReport {
   file: string;
   /** The program that wrote it. */

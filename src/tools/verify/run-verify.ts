@@ -4,6 +4,7 @@ import { abortAfter } from "../../engine/state/concurrency.ts";
 import { runChecks } from "../checks/run-checks.ts";
 import { InputError, readTarget, UnusableTargetError } from "../input.ts";
 import { type Check, createContext, NotObservable, type RunParts } from "./check.ts";
+import { isDeclaredSuccess } from "./check-answer.ts";
 import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsoleUrl } from "./discover-understudy.ts";
@@ -112,7 +113,8 @@ class Run {
       throw new UnusableTargetError(`${url} refuses the key with 401: ${text}`);
     if (["unknown-sandbox", "misdirected"].includes(first.headers.get("x-sandbox-decision") ?? ""))
       throw new UnusableTargetError(`${url} addresses no sandbox: ${text}`);
-    if (first.status >= 300 && first.status < 400) {
+    const isExpected = first.operation !== undefined && isDeclaredSuccess(first);
+    if (first.status >= 300 && first.status < 400 && !isExpected) {
       const location = this.redact(String(first.headers.get("location")));
       throw new UnusableTargetError(`${url} redirects to ${location}; use that as --target`);
     }

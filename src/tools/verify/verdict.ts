@@ -22,7 +22,6 @@ export class Verdict {
     return fits;
   }
 
-  /** Records one thing that fits. */
   confirm(assumption: string | undefined): void {
     this.expect(true, "", assumption);
   }

@@ -18,7 +18,6 @@ interface Property {
   pattern?: string;
 }
 
-/** Values that a declared property must refuse. */
 function listRefusedValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
   if (type !== "integer") return refusesText(form, "!nonsense") ? ["!nonsense"] : [];
   const bounds = [minimum === undefined ? [] : minimum - 1, maximum === undefined ? [] : maximum + 1];

@@ -90,7 +90,6 @@ const formatChecks: Check[] = Object.keys(FORMATS).map((format) => ({
   run: (context) => checkFormat(format, context),
 }));
 
-/** Maximum number of contents of one recording that are compared. */
 const MAX_CONTENTS = 500;
 
 /** Checks the headers, and that the content of an address changes only with its ETag. */

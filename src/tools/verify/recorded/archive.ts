@@ -82,7 +82,6 @@ async function visitHar(
   return { base, creator: facts.creator, entries: facts.entries };
 }
 
-/** Maximum number of cacheable answers that are remembered. */
 const MAX_STORED = 10_000;
 
 /** Recognizes answers from a cache, which some recorders do not mark: the same cacheable answer to the same request. */

@@ -1,7 +1,6 @@
-import { listSuccesses } from "../../../engine/contract/operation.ts";
 import { findEndpointAssumption } from "../../../engine/contract/provenance.ts";
 import type { Check, Observation } from "../check.ts";
-import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
+import { checkSuccess, hasSucceeded, isDeclaredSuccess, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkStatusOfCode, refusesWith } from "../check-refusal.ts";
 import { isRefusedOnlyOutOfBounds } from "../checks/listings.ts";
 import type { Contract } from "../contract.ts";
@@ -46,9 +45,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
     return;
   }
   if (hasSucceeded(exchange)) return void checkSuccess(verdict, exchange);
-  // Resumable uploads are answered 308, and cancelled ones 499 (G13).
-  const isDeclared = listSuccesses(operation).some((success) => success.status === status);
-  if (isDeclared || refusesWith(operation, status) || isNotYetOffered(exchange)) return;
+  if (isDeclaredSuccess(exchange) || refusesWith(operation, status) || isNotYetOffered(exchange)) return;
   const problem = `${method} ${path} answers ${status}, which is not documented: ${toExcerpt(text)}`;
   verdict.expect(false, problem, status < 500 ? findEndpointAssumption(operation) : undefined);
 }
@@ -101,13 +98,19 @@ function checkAllowed(verdict: Verdict, { operation, sent, status, method, path,
 
 const CREDENTIALS = ["api-key", "x-api-key", "authorization"];
 
-export function hasCredentials({ sent }: Pick<Exchange, "sent">): boolean {
-  return CREDENTIALS.some((name) => sent.headers.has(name));
+export function hasCredentials({ sent, operation }: Pick<Exchange, "sent" | "operation">): boolean {
+  if (CREDENTIALS.some((name) => sent.headers.has(name))) return true;
+  const { readCredential } = operation!;
+  if (readCredential === undefined) return false;
+  // A recording masks the names of cookies too.
+  if (sent.headers.has("cookie")) return true;
+  const search = new URLSearchParams(sent.query).toString();
+  return readCredential({ headers: Object.fromEntries(sent.headers), search }) !== undefined;
 }
 
 function checkCredentials(verdict: Verdict, exchange: Exchange): void {
-  const { method, path, status } = exchange;
-  if (hasCredentials(exchange) || exchange.authenticated) return;
+  const { method, path, status, authenticated } = exchange;
+  if (authenticated) return;
   const problem = `${method} ${path} answers ${status} without credentials`;
   verdict.expect(status >= 400 && status < 500, problem);
 }

@@ -139,7 +139,7 @@ class RecordingVerifier implements ExchangeVisitor {
       method,
       path: url.pathname.slice(prefix.length) + url.search,
       sent,
-      authenticated: hasCredentials({ sent }) || (areCredentialsUnknown && answer.status !== 401),
+      authenticated: hasCredentials({ sent, operation }) || (areCredentialsUnknown && answer.status !== 401),
       recorded: { hasWholeBodies, at, duration },
     };
   }
