@@ -15,20 +15,14 @@ export function useSandboxName(): string {
   return useParams<{ sandbox: string }>().sandbox;
 }
 
-export interface ViewParameters {
-  get(name: string): string | undefined;
-  /** Every parameter, for links that change some of them. */
-  all: Parameters;
-  /** An undefined or empty value removes the parameter. `replace` adds no browser history entry, for example while typing. */
-  set(change: Parameters, options?: { replace?: boolean }): void;
-}
-
-export function useParameters(): ViewParameters {
+export function useParameters() {
   const [search, setSearch] = useSearchParams();
   return {
-    get: (name) => search.get(name) ?? undefined,
-    all: Object.fromEntries(search),
-    set: (change, options = {}) =>
+    get: (name: string) => search.get(name) ?? undefined,
+    /** Every parameter, for links that change some of them. */
+    all: Object.fromEntries(search) as Parameters,
+    /** An undefined or empty value removes the parameter. `replace` adds no browser history entry, for example while typing. */
+    set: (change: Parameters, options: { replace?: boolean } = {}) =>
       setSearch((before) => {
         const after = new URLSearchParams(before);
         for (const [name, value] of Object.entries(change)) {

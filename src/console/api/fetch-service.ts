@@ -14,7 +14,6 @@ export interface ServiceCall {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Methods that change nothing. */
 export const SAFE_METHODS = /^(GET|HEAD|OPTIONS)$/;
 /** Methods with which a browser sends no body. */
 export const BODILESS_METHODS = /^(GET|HEAD)$/;
@@ -55,7 +54,7 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
       pendingCount -= 1;
     });
   const requestId = response.headers.get("x-request-id") ?? undefined;
-  if (requestId !== undefined) OWN_REQUESTS.add(requestId);
+  if (requestId !== undefined) OWN_REQUESTS.add(`${sandbox} ${requestId}`);
   const { status } = response;
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   const text = await (isStream ? readStart(response) : response.text()).catch(() => {
@@ -84,13 +83,13 @@ function requireSendable(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Ids of the requests that this page has sent. */
+/** The requests that this page has sent: sandboxes with the same seed have the same ids. */
 const OWN_REQUESTS = new Set<string>();
 let pendingCount = 0;
 
 /** Whether this page sent the request. True for every id while one is pending: the live stream may report it before its answer. */
-export function isOwnRequest(id: string): boolean {
-  return OWN_REQUESTS.has(id) || pendingCount > 0;
+export function isOwnRequest(sandbox: string, id: string): boolean {
+  return OWN_REQUESTS.has(`${sandbox} ${id}`) || pendingCount > 0;
 }
 
 const STREAM_READ_MS = 2000;

@@ -1,7 +1,8 @@
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import { toPrintableLines } from "../../engine/contract/text.ts";
 import { createStore } from "../api/store.ts";
 import { ActionButton } from "./button.tsx";
+import { focusViewIfLost } from "./layout.tsx";
 import { Mark, type Outcome } from "./status.tsx";
 
 interface Confirmation {
@@ -12,7 +13,9 @@ interface Confirmation {
 
 type ShownConfirmation = Confirmation & { id: number };
 
-const SHOWN_MS = 10_000;
+const SHOWN_SECONDS = 10;
+/** Confirmations stay while the user reads them, or has the focus in them. */
+const READ = ".confirmations:is(:hover, :focus-within)";
 const MAX_SHOWN = 2;
 
 const confirmations = createStore<readonly ShownConfirmation[]>([]);
@@ -28,8 +31,14 @@ function dismiss({ id }: ShownConfirmation): void {
   confirmations.set(confirmations.get().filter((one) => one.id !== id));
 }
 
-async function undoAction(confirmation: ShownConfirmation): Promise<void> {
+/** By a button of the confirmation, which had the focus. */
+function close(confirmation: ShownConfirmation): void {
   dismiss(confirmation);
+  setTimeout(focusViewIfLost);
+}
+
+async function undoAction(confirmation: ShownConfirmation): Promise<void> {
+  close(confirmation);
   try {
     await confirmation.undo!();
     showConfirmation({ text: `Undone: ${confirmation.text}` });
@@ -44,7 +53,6 @@ const TEXT_FIELD = "input:not([type=checkbox], [type=radio]), textarea";
 /** Ctrl-Z (⌘-Z) outside of a text field undoes the newest action. */
 export function Confirmations() {
   const list = confirmations.use();
-  const [isPaused, setPaused] = useState(false);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
@@ -57,36 +65,30 @@ export function Confirmations() {
     return () => removeEventListener("keydown", onKey);
   }, []);
   return (
-    <section
-      className="confirmations"
-      aria-label="Confirmations"
-      aria-live="polite"
-      onPointerEnter={() => setPaused(true)}
-      onPointerLeave={() => setPaused(false)}
-      onFocus={() => setPaused(true)}
-      onBlur={() => setPaused(false)}
-    >
+    <section className="confirmations" aria-label="Confirmations" aria-live="polite">
       {list.map((one) => (
-        <ConfirmationLine key={one.id} confirmation={one} isPaused={isPaused} />
+        <ConfirmationLine key={one.id} confirmation={one} />
       ))}
     </section>
   );
 }
 
-function ConfirmationLine(props: { confirmation: ShownConfirmation; isPaused: boolean }) {
-  const { confirmation, isPaused } = props;
+function ConfirmationLine({ confirmation }: { confirmation: ShownConfirmation }) {
   useEffect(() => {
-    if (isPaused) return;
-    const timer = setTimeout(() => dismiss(confirmation), SHOWN_MS);
-    return () => clearTimeout(timer);
-  }, [confirmation, isPaused]);
+    let secondsLeft = SHOWN_SECONDS;
+    const timer = setInterval(() => {
+      secondsLeft = document.querySelector(READ) ? SHOWN_SECONDS : secondsLeft - 1;
+      if (secondsLeft === 0) dismiss(confirmation);
+    }, 1000);
+    return () => clearInterval(timer);
+  }, [confirmation]);
   const { text, outcome = "ok", undo } = confirmation;
   return (
     <div className="confirmation">
       <Mark outcome={outcome} word={null} />
       <span className="grow">{toPrintableLines(text)}</span>
       {undo && <ActionButton label="Undo" onPress={() => void undoAction(confirmation)} />}
-      <ActionButton label="✕" name="Dismiss" look="square" onPress={() => dismiss(confirmation)} />
+      <ActionButton label="✕" name="Dismiss" look="square" onPress={() => close(confirmation)} />
     </div>
   );
 }

@@ -230,6 +230,12 @@ export function useWidth<E extends Element>() {
   return { ref, width };
 }
 
+/** Called when an element is gone that may have had the focus. */
+export function focusViewIfLost(): void {
+  if (document.activeElement === document.body)
+    document.getElementById("view")?.focus({ preventScroll: true });
+}
+
 /** A `ref` that scrolls the element into view when it appears, such as an answer below a long form. */
 export function revealElement(element: Element | null): void {
   element?.scrollIntoView({ block: "nearest" });

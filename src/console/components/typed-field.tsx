@@ -25,6 +25,9 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
   const { field, value, onType, prefix = "", isOptional = false } = props;
   const { name, kind, isNullable, hint } = field;
   const onChange = (text: string) => onType(field, text);
+  // It stays long: another kind of input would lose the focus while the user types.
+  const [isLong, setIsLong] = useState(kind === "json" || value.length > LINE_LENGTH);
+  if (!isLong && value.includes("\n")) setIsLong(true);
   if (kind === "choice" || kind === "yesno") {
     const words = kind === "yesno" ? ["true", "false"] : field.choices;
     return (
@@ -54,7 +57,6 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
       />
     );
   }
-  const isLong = kind === "json" || value.length > LINE_LENGTH || value.includes("\n");
   const lines = isLong ? Math.max(2, Math.min(MAX_LINES, estimateLines(value))) : 0;
   return (
     <Field

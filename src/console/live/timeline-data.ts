@@ -2,11 +2,9 @@ import type { HistoryEntry, Live, RequestLine } from "../../../types/control-api
 
 export type Attempt = Live["attempts"][number];
 
-/** Requests and history of a sandbox, as received by this page. Immutable: each batch creates a new value. */
+/** Requests and history of a sandbox, oldest first, as received by this page. Immutable: each batch creates a new value. */
 export interface TimelineData {
-  /** Oldest first. */
   requests: readonly RequestLine[];
-  /** Oldest first. */
   history: readonly HistoryEntry[];
   /** Duration and fault of delivery attempts, by the id of their history entry. */
   attempts: ReadonlyMap<string, Attempt>;

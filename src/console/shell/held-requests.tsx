@@ -4,6 +4,7 @@ import { requireJson } from "../api/form-fields.ts";
 import { useSandboxChange } from "../api/queries.ts";
 import { ActionButton, Dialog } from "../components/button.tsx";
 import { Field, Form } from "../components/form.tsx";
+import { focusViewIfLost } from "../components/layout.tsx";
 import { Mark, Notice, Problem } from "../components/status.tsx";
 import { formatRuleName, PathText } from "../components/text.tsx";
 import { useWallClock } from "../components/time.tsx";
@@ -60,12 +61,6 @@ function formatHeldName({ event, method, path, request: { query } }: Held): stri
   if (event !== null) return `the delivery of ${event}`;
   const shownQuery = query.length > SHOWN_QUERY_LENGTH ? `${query.slice(0, SHOWN_QUERY_LENGTH)}…` : query;
   return `${method} ${path}${query && `?${shownQuery}`}`;
-}
-
-/** Called when a line or its dialog is gone, which may have had the focus. */
-function focusViewIfLost(): void {
-  if (document.activeElement === document.body)
-    document.getElementById("view")?.focus({ preventScroll: true });
 }
 
 function HeldLine({ held, onAnswer }: { held: Held; onAnswer: () => void }) {

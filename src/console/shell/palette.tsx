@@ -16,6 +16,7 @@ import { toPrintableLines } from "../../engine/contract/text.ts";
 import { toAddress, useSandboxName } from "../address.ts";
 import { Dialog } from "../components/button.tsx";
 import { showConfirmation } from "../components/confirmations.tsx";
+import { focusViewIfLost } from "../components/layout.tsx";
 import { containsWords } from "../components/text.tsx";
 import type { TimelineData } from "../live/timeline-data.ts";
 import { useLiveStream } from "../live/use-live.tsx";
@@ -53,7 +54,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     }
     if (command?.run) await client.invalidateQueries();
     // The element that had the focus may belong to the view that was left.
-    if (document.activeElement === document.body) document.getElementById("view")?.focus();
+    focusViewIfLost();
   };
   return (
     <Dialog title="Search" onClose={onClose}>

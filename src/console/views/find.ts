@@ -59,16 +59,13 @@ const findOperations: FindCommands = async (_typed, sandbox) => {
   }));
 };
 
-/** Entries that the timeline's filter would show, newest first. */
+/** Entries that the timeline's filter finds, newest first. */
 const findEntries: FindCommands = async (typed, sandbox, timeline) => {
   const text = typed.trim();
   if (text.length < MIN_TYPED) return [];
   const matches = createFilter({ text, outcomes: new Set(), from: undefined, to: undefined });
-  const nodes = buildNodes(timeline);
-  const matchingNodes: Node[] = [];
-  for (let at = nodes.length - 1; at >= 0 && matchingNodes.length < MAX_RESULTS; at -= 1)
-    if (matches(nodes[at]!)) matchingNodes.push(nodes[at]!);
-  return matchingNodes.map((node) => ({
+  const matchingNodes = buildNodes(timeline).filter(matches).slice(-MAX_RESULTS);
+  return matchingNodes.reverse().map((node) => ({
     id: `entry ${node.seq}`,
     group: "Timeline",
     title: describeNode(node),

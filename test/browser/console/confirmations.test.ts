@@ -134,6 +134,37 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(findStatus(page)).not.toContainText("scenario");
   });
 
+  it("leaves ended rules as they are when all rules are armed again [interfaces 6]", async () => {
+    for (const id of ["ended", "active"])
+      await control("POST", "/faults", {
+        id,
+        match: { operation: "models.list" },
+        times: 1,
+        effect: { status: 503 },
+      });
+    await control("POST", "/faults", { id: "first", match: { path: "/none" }, effect: { status: 503 } });
+    expect((await api.call("ada", "GET", "/v1/models")).status).toBe(503);
+    const { page } = await openAt("/s/default/faults");
+    await page.getByRole("button", { name: "Disarm all" }).click();
+    await undo(page).click();
+    await see(findStatus(page)).toContainText("2 rules active");
+    await control("DELETE", "/faults");
+  });
+
+  it("does not stay, and does not take the focus along, after another was dismissed by a key [interfaces 2]", async () => {
+    const { page } = await open("?key=apikey_dan");
+    const lines = findConfirmations(page).getByRole("button", { name: "Dismiss" });
+    await page.clock.install();
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await lines.press("Enter");
+    await see(lines).toHaveCount(0);
+    await see(page.locator("#view")).toBeFocused();
+    await page.getByRole("button", { name: "Reactivate" }).click();
+    await see(lines).toHaveCount(1);
+    await page.clock.runFor(15_000);
+    await see(lines).toHaveCount(0);
+  });
+
   it("arms a rule again in its place [interfaces 6]", async () => {
     await control("DELETE", "/faults");
     for (const id of ["last", "middle", "first"])

@@ -97,6 +97,15 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("removes an explanation once another call is selected [interfaces 11]", async () => {
+    const { page } = await open("?explain=models.list");
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    const explanation = page.getByRole("region", { name: "Explanation" });
+    await see(explanation).toBeVisible();
+    await choose(page, "Operation", "threads.delete");
+    await see(explanation).toHaveCount(0);
+  });
+
   it("explains a call with a body only for operations that take one [interfaces 11]", async () => {
     const { page } = await open("?explain=webhooks.create&by=usr_ada");
     const body = page.getByRole("textbox", { name: "Body as JSON" });

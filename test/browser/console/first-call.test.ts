@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { choose, chooseIn, expectAccessible, expectToFit } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { KEYS } from "../../support/harness.ts";
@@ -38,6 +38,21 @@ describe("the first visit to the console", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("dan", "GET", "/v1/models?limit=1");
     await see(start).toHaveCount(0);
     expect(complaints).toEqual([]);
+  });
+
+  it("counts a call of a client whose id a call of the page in another sandbox has [interfaces 2]", async () => {
+    await api.call(undefined, "DELETE", "/_control/sandboxes/twin");
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "twin" });
+    const { page } = await open();
+    const start = page.getByRole("region", { name: "First call" });
+    await start.getByRole("button", { name: /^Try it as/ }).click();
+    await see(start.getByRole("status")).toContainText("200");
+    const [own] = (await control("GET", "/journal?limit=1")).body.entries;
+    const { headers } = await api.call("ada", "GET", "/_s/twin/v1/models");
+    expect(headers.get("x-request-id")).toBe(own.id);
+    await chooseIn(page.getByRole("button", { name: /Sandbox$/ }), /^twin/);
+    await see(page.getByRole("row", { name: /models/ })).toBeVisible();
+    await see(start).toHaveCount(0);
   });
 
   it("does not ask for a first call if the history has one, as after a restart [interfaces 10]", async () => {

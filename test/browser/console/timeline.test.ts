@@ -624,6 +624,38 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("does not call an entry expired that is newer than the paused list [interfaces 10]", async () => {
+    const { body: receiver } = await control("POST", "/receivers", { answers: [500] });
+    await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { page } = await open();
+    await findRow(page, /500: thread.deleted, first attempt/).click();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await control("POST", "/clock/advance", { by: "1h" });
+    const related = detail(page).getByRole("region", { name: "Causes and effects" });
+    await see(related).toContainText(/Causedh_\S+ \(not in the list\)/);
+    await findRow(page, /DELETE/).click();
+    await detail(page).getByRole("button", { name: "Repeat" }).click();
+    await detail(page).getByRole("button", { name: "Show", exact: true }).click();
+    await see(detail(page).getByRole("alert")).toContainText("newer than the paused list");
+  });
+
+  it("leaves an opened bundle for an entry that the palette finds [interfaces 2]", async () => {
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const bundle = JSON.stringify((await control("POST", "/bundle")).body);
+    const { page } = await open();
+    const file = { name: "a.json", mimeType: "application/json", buffer: Buffer.from(bundle) };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await see(page.getByRole("heading", { name: "Bundle" })).toBeVisible();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("searchbox").fill("threads/thread_ada");
+    await page
+      .getByRole("menuitem", { name: /DELETE/ })
+      .first()
+      .click();
+    await see(detail(page)).toContainText("threads.delete succeeded for usr_ada.");
+  });
+
   it("reports a missing entry [interfaces 10]", async () => {
     const { page } = await open("?entry=req_0000");
     await see(detail(page).getByRole("alert")).toContainText("No entry req_0000");

@@ -287,6 +287,16 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("keeps the field for custom responses while they begin like usual ones [interfaces 4]", async () => {
+    const { page } = await open("?show=receivers&open=new");
+    await choose(page, "Responses", /^Custom/);
+    const answers = page.getByRole("textbox", { name: "Custom responses" });
+    await answers.fill("");
+    await answers.pressSequentially("500, 201");
+    await see(answers).toHaveValue("500, 201");
+    await see(answers).toBeFocused();
+  });
+
   it("saves the responses of a receiver that forwards [interfaces 4]", async () => {
     const { receiver } = await createReceiver(["forward"]);
     const { page } = await open(`?show=receivers&receiver=${receiver.id}`);

@@ -67,6 +67,20 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("button", { name: "Cancel" })).toHaveCount(0);
   });
 
+  it("keeps the focus in a field while a text becomes long, and while a line break is deleted [interfaces 2]", async () => {
+    const { page } = await open("?collection=users&record=usr_dan");
+    const name = page.getByRole("textbox", { name: "name", exact: true });
+    await name.fill("");
+    await name.pressSequentially("word ".repeat(14));
+    await see(name).toHaveValue("word ".repeat(14));
+    await see(name).toBeFocused();
+    const json = page.getByRole("textbox", { name: "JSON", exact: true });
+    await json.fill('{"name": "a\\nb"}');
+    for (const key of ["Control+End", "ArrowLeft", "Backspace", "c"]) await name.press(key);
+    await see(name).toHaveValue("acb");
+    await see(name).toBeFocused();
+  });
+
   it("scrolls to the error at a field, and keeps the input across views [interfaces 2]", async () => {
     const { page } = await open("?collection=users&record=usr_dan", { height: 640 });
     const memberships = page.getByRole("textbox", { name: "memberships" });
@@ -187,6 +201,25 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
       new_parent_id: "dept_ops",
     });
     await see(parent).toContainText("Operations");
+  });
+
+  it("shows all departments of an organization again that has as many as another [interfaces 2]", async () => {
+    const acme = (await api.call(undefined, "GET", `${S}/state/departments?organization_id=org_acme`)).body
+      .total;
+    for (let at = 2; at < acme + 1; at += 1)
+      await api.call(undefined, "POST", `${S}/state/departments`, {
+        organization_id: "org_globex",
+        parent_id: "dept_globex",
+        name: `Team ${at}`,
+      });
+    const { page } = await open("?show=departments");
+    const rows = page.getByRole("treegrid").getByRole("row");
+    for (const organization of ["Globex Labs", "Acme Robotics", "Globex Labs"]) {
+      await choose(page, "Organization", organization);
+      await see(
+        rows.filter({ hasText: organization === "Acme Robotics" ? "dept_ml" : "Team 2" }),
+      ).toHaveCount(1);
+    }
   });
 
   it("moves a department to the top level by form [4.3]", async () => {

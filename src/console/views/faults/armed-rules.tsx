@@ -17,7 +17,7 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
     confirmation: `Disarmed ${pluralize(rules.length, "rule")}.`,
     undo: async (calls) => {
       // A newly armed rule becomes the first, so the last one is armed first.
-      for (const rule of rules.toReversed()) await calls.addRule(toDefinition(rule));
+      for (const rule of rules.toReversed()) if (!rule.spent) await calls.addRule(toDefinition(rule));
     },
   });
   return (

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ExplainInput, Explanation } from "../../../../types/control-api.ts";
 import { toPrintableLines } from "../../../engine/contract/text.ts";
-import { getOwn } from "../../../engine/maps.ts";
+import { getOwn, isEqual } from "../../../engine/maps.ts";
 import { useParameters } from "../../address.ts";
 import { omitEmptyInputs, requireJson } from "../../api/form-fields.ts";
 import { listOperations } from "../../api/open-api.ts";
@@ -33,7 +33,8 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
     params: omitEmptyInputs(Object.fromEntries(params.map((name) => [name, getOwn(inputs, name) ?? ""]))),
     ...(principal !== ANONYMOUS && { principal }),
   } as ExplainInput;
-  const [request, setRequest] = useState<{ call: ExplainInput; body: string }>();
+  const input = { call, body: takesBody ? body : "" };
+  const [request, setRequest] = useState<typeof input>();
   // Live: rules and calls change the result.
   const { data, error, isFetching } = useSandboxQuery(
     ["explain", request],
@@ -46,10 +47,9 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const change = {
     isPending: isFetching && !data,
     error,
-    mutate: () => setRequest({ call, body: takesBody ? body : "" }),
+    mutate: () => setRequest(input),
   };
-  const explained = coverage?.operations.find((one) => one.operation === data?.operation);
-  const sentCode = explained?.outcomes.find(({ code }) => code === data?.code)?.sent_code;
+  const sentCode = operationCoverage?.outcomes.find(({ code }) => code === data?.code)?.sent_code;
   return (
     <DetailPane title="Explain a call" label="Explain a call" onClose={onClose}>
       <Form submit="Explain" change={change}>
@@ -80,12 +80,12 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
         ))}
         {takesBody && <Field label="Body as JSON" name="body" value={body} onChange={setBody} lines={4} />}
       </Form>
-      {data && (
+      {data && isEqual(request, input) && (
         <ExplanationView
           explanation={{
             ...data,
             code: sentCode ?? data.code,
-            principal: data.principal ?? request?.call.principal ?? null,
+            principal: data.principal ?? call.principal ?? null,
           }}
         />
       )}

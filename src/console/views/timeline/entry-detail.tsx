@@ -40,7 +40,8 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
     return (
       <DetailPane title={address} label={`Entry ${address}`} onClose={onClose}>
         <Notice outcome="refused">
-          No entry {address}. It may have expired, or a reset or a restart of the server deleted it.
+          No entry {address}. It expired, a reset or a restart deleted it, or it is newer than the paused
+          list.
         </Notice>
       </DetailPane>
     );
@@ -169,7 +170,7 @@ function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]
                 </ViewLink>
               </>
             ) : (
-              <span className="quiet">{id} (expired)</span>
+              <span className="quiet">{id} (not in the list)</span>
             )}
           </dd>
         );

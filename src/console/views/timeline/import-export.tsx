@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
-import type { DragEvent, ReactNode } from "react";
+import { type DragEvent, type ReactNode, useEffect } from "react";
 import { Button, FileTrigger } from "react-aria-components";
-import { useLocation } from "wouter";
+import { useLocation, useSearch } from "wouter";
 import { toAddress, useSandboxName } from "../../address.ts";
 import { createSandboxCalls, server } from "../../api/calls.ts";
 import { ActionButton, Dialog, DialogButton } from "../../components/button.tsx";
@@ -26,6 +26,9 @@ export function FileDropZone({ children }: { children: (open: OpenFile) => React
       return undefined;
     },
   });
+  const search = useSearch();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the palette may lead from a bundle to an entry
+  useEffect(reset, [search]);
   const onDrop = (event: DragEvent) => {
     const [file] = event.dataTransfer.files;
     if (file === undefined) return;

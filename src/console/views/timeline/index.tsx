@@ -1,6 +1,6 @@
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { ToggleButton } from "react-aria-components";
-import { useParameters } from "../../address.ts";
+import { useParameters, useSandboxName } from "../../address.ts";
 import { isOwnRequest } from "../../api/fetch-service.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
@@ -72,6 +72,7 @@ function LiveTimeline({ openFile }: { openFile: OpenFile }) {
   const pause = usePause(useDeferredValue(useLive((state) => state.timeline)));
   const { timeline } = pause;
   const { get, set } = useParameters();
+  const sandbox = useSandboxName();
   const filter = useFilter();
   const entryId = get("entry");
   const isOrderedByTime = useIsOrderedByTime();
@@ -102,7 +103,9 @@ function LiveTimeline({ openFile }: { openFile: OpenFile }) {
   // After a restart of the server the journal is empty, so any request in the history counts.
   const hasNoClientCalls =
     timeline.isLoaded &&
-    !nodes.some(({ request, entry }) => (request ? !isOwnRequest(request.id) : entry?.kind === "request"));
+    !nodes.some(({ request, entry }) =>
+      request ? !isOwnRequest(sandbox, request.id) : entry?.kind === "request",
+    );
   const selectedNode = useMemo(() => (entryId ? findNode(nodes, entryId) : undefined), [nodes, entryId]);
   return (
     <div className="split grow">

@@ -52,6 +52,9 @@ export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
 
 function CompareDialog(props: { first: Node; second: Node; onClose: () => void }) {
   const [first, second] = [props.first, props.second].sort((a, b) => a.seq - b.seq) as [Node, Node];
+  const [firstTime = "", secondTime = ""] = [first, second].map(({ request }) =>
+    formatTimeOfDay(request!.at),
+  );
   const { data, error } = useSandboxQuery(
     ["compare entries", first.seq, second.seq],
     async (calls) => {
@@ -67,20 +70,11 @@ function CompareDialog(props: { first: Node; second: Node; onClose: () => void }
         (listDifferences(data.before, data.after).length === 0 ? (
           <EmptyState title="No differences" />
         ) : (
-          <DifferenceTable
-            {...data}
-            head="Part"
-            words={{ before: nameSide(first), after: nameSide(second) }}
-          />
+          <DifferenceTable {...data} head="Part" words={{ before: firstTime, after: secondTime }} />
         ))}
       <ActionButton label="Close" onPress={props.onClose} />
     </Dialog>
   );
-}
-
-/** The time of a request: two calls of the same path differ in it. */
-function nameSide({ request }: Node): string {
-  return formatTimeOfDay(request!.at);
 }
 
 /** The parts of an entry by name, such as `request body`, or `response header etag` with all its values. */

@@ -157,14 +157,18 @@ const USUAL_RESPONSES: readonly Choice[] = [
 ];
 
 function AnswersField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
-  const isUsual = USUAL_RESPONSES.some(({ id }) => id === value && id !== CUSTOM_RESPONSES);
+  const [isCustom, setIsCustom] = useState(false);
+  const isUsual = !isCustom && USUAL_RESPONSES.some(({ id }) => id === value && id !== CUSTOM_RESPONSES);
   return (
     <>
       <ChoiceField
         label="Responses"
         name={isUsual ? "answers" : ""}
         value={isUsual ? value : CUSTOM_RESPONSES}
-        onChange={(id) => onChange(id === CUSTOM_RESPONSES ? "500, 200 after 1s" : id)}
+        onChange={(id) => {
+          setIsCustom(id === CUSTOM_RESPONSES);
+          onChange(id === CUSTOM_RESPONSES ? "500, 200 after 1s" : id);
+        }}
         choices={USUAL_RESPONSES}
         hint={isUsual && "The last response repeats."}
       />

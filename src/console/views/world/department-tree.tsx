@@ -36,7 +36,7 @@ export function DepartmentTree(props: DepartmentTreeProps) {
     <Virtualizer layout={ListLayout} layoutOptions={{ rowHeight: ROW_HEIGHT }}>
       <Tree
         // Remounts, so that departments that load later are expanded too.
-        key={expanded.length}
+        key={expanded.join(" ")}
         ref={scroller}
         className="tree panel"
         aria-label="Departments"
