@@ -8,7 +8,6 @@ import type { ControlCall, ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
 import { renderSandbox, type SandboxBody } from "./sandbox-body.ts";
 
-/** Maximum number of sandboxes that are taken over at once. */
 const MAX_TAKEOVERS = 16;
 
 /**

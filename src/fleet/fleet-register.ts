@@ -7,7 +7,6 @@ import { toSessionKey } from "./node-session.ts";
 const KEY = toFleetKey("nodes");
 const BATCH_SIZE = 500;
 
-/** A node as the others see it. */
 interface RegisteredNode {
   url: string;
   session: string;
@@ -18,7 +17,6 @@ interface RegisteredNode {
   token: string;
 }
 
-/** The live nodes, and the owner of each sandbox. */
 export class FleetRegister {
   private readonly store: RedisStore;
   /** This node, as JSON. */

@@ -15,7 +15,6 @@ import type { ComparedAnswer } from "./answer-differences.ts";
 
 /** Marks the repeated request, so that its rule applies to no other request and its answer is found. */
 const MARK_HEADER = "x-sandbox-repeat";
-/** Further headers that are not sent again. */
 const NOT_SENT_AGAIN = new Set(["x-sandbox", MARK_HEADER, BASE_HEADER]);
 
 interface RepeatOptions {
