@@ -11,7 +11,6 @@ import { print, printStyled } from "./process.ts";
 /** An option that is off unless it is given. */
 export const flag = (describe: string) => ({ type: "boolean", default: false, describe }) as const;
 
-/** An option with one text as its value. */
 export const text = <const O extends Options = object>(describe: string, more?: O) =>
   ({ type: "string", requiresArg: true, describe, ...more }) as { type: "string" } & O;
 

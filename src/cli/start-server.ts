@@ -60,7 +60,6 @@ function assembleServer({ server, locate }: StartOptions): Understudy {
   }
 }
 
-/** A file that `understudy open` names. */
 interface OpenedFile {
   file: string;
   bytes: Uint8Array;

@@ -61,7 +61,6 @@ export class UnderstudyClient {
   /** Nodes, sandboxes and the first `limit` leases of a fleet (interfaces.md 15). */
   fleet = (limit = 100): Promise<Fleet> => this.http.call("GET", `/_control/fleet?limit=${limit}`);
 
-  /** Forks a sandbox under a new name. */
   fork = async (source: string, name: string): Promise<SandboxClient> =>
     this.toClient(await this.http.call<SandboxState>("POST", `${toPath(source)}/fork`, { name }));
 
