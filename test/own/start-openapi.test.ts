@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createUnderstudy } from "../../src/client/create-understudy.ts";
@@ -69,6 +69,26 @@ it("a document is served by its bindings, keeps its records in edits, and an inv
 
     writeFileSync(document, makeTagsDocument("results"));
     await waitUntilPasses(async () => expect(await list()).toEqual({ results: [tag] }));
+  } finally {
+    await server.stop();
+  }
+});
+
+it("a document that edited bindings name is followed, also if it was broken then [interfaces 18]", async () => {
+  const { folder, bindings } = writeFiles();
+  const moved = join(folder, "moved", "tags.yaml");
+  const server = await startServer(["--openapi", bindings]);
+  try {
+    mkdirSync(join(folder, "moved"));
+    writeFileSync(moved, "openapi: [");
+    writeFileSync(bindings, BINDINGS.replace("./tags.yaml", "./moved/tags.yaml"));
+    await waitUntilPasses(() =>
+      expect(server.output().stderr).toContain("the operations were not reloaded:\n"),
+    );
+    writeFileSync(moved, makeTagsDocument("moved"));
+    await waitUntilPasses(async () =>
+      expect(await (await fetch(`${server.ready.url}/v1/tags`)).json()).toEqual({ moved: [] }),
+    );
   } finally {
     await server.stop();
   }

@@ -33,9 +33,11 @@ export class OpenApiFiles implements OwnFiles {
    * @throws DocumentError for one that cannot be used
    */
   async load(): Promise<readonly OperationSource[]> {
-    const sources = this.paths.map((path) => toOperationSource(this.open(resolve(this.cwd, path))));
-    this.listeners.notify();
-    return sources;
+    try {
+      return this.paths.map((path) => toOperationSource(this.open(resolve(this.cwd, path))));
+    } finally {
+      this.listeners.notify();
+    }
   }
 
   private open(file: string): OpenApiDocument {
