@@ -218,3 +218,63 @@ it("a record has a value for a required field that its document has got since [i
   }
   await sandbox.close();
 });
+
+it.each([
+  ["numbers", { type: "integer" }, { type: "integer" }, "2"],
+  ["numbers in texts", { type: "string" }, { type: "integer" }, "2"],
+  ["UUIDs", { type: "string" }, { type: "string", format: "uuid" }, "7c9e6679-7425-40de-944b-e07fc1f90ae7"],
+  [
+    "a pattern",
+    { type: "string", example: "d-00000001" },
+    { type: "string", pattern: "^d-\\d{8}$" },
+    "d-12345678",
+  ],
+])(
+  "records that a fixture's number or a client asks for have ids that their path accepts: %s [interfaces 5, 18]",
+  async (_, id, parameter, given) => {
+    const answer = (schema: object) => ({
+      200: { description: "d", content: { "application/json": { schema } } },
+    });
+    const disk = { $ref: "#/components/schemas/Disk" };
+    const openapi = {
+      ...{ openapi: "3.1.0", info: { title: "Disks", version: "1" } },
+      paths: {
+        "/disks": {
+          get: { responses: answer({ type: "array", items: disk }) },
+          post: { responses: answer(disk) },
+        },
+        "/disks/{id}": {
+          parameters: [{ name: "id", in: "path", required: true, schema: parameter }],
+          get: { responses: answer(disk) },
+        },
+      },
+      components: { schemas: { Disk: { type: "object", required: ["id"], properties: { id } } } },
+    };
+    const fixture: object = { disks: [{ id: given }], generate: { disks: 4 } };
+    const sandbox = await createSandbox({ openapi: [openapi], seed: 7, fixture });
+    for (let count = 0; count < 2; count++) await sandbox.fetch("/disks", { method: "POST" });
+    const disks = (await (await sandbox.fetch("/disks")).json()) as { id: unknown }[];
+    const ids = new Set(disks.map((one) => String(one.id)));
+    expect(ids.size).toBe(6);
+    expect(ids).toContain(given);
+    for (const one of ids) expect((await sandbox.fetch(`/disks/${one}`)).status, one).toBe(200);
+    await sandbox.close();
+  },
+);
+
+it.each([
+  ["an organization_id of another form", { organization_id: { type: "integer" } }, ["organization_id"]],
+  ["a required property that it does not describe", {}, ["balance"]],
+])(
+  "a state call creates a record of a document with %s [interfaces 18]",
+  async (_, properties, required) => {
+    const document = makeDocument({ type: "string" });
+    const { Item } = document.components.schemas;
+    Object.assign(Item.properties, properties);
+    Item.required.push(...required);
+    const sandbox = await createSandbox({ openapi: [document], seed: 7 });
+    const made = await sandbox.state("stock" as "threads").create({} as never);
+    expect(made).toMatchObject({ field: expect.any(String) });
+    await sandbox.close();
+  },
+);

@@ -10,11 +10,12 @@ import type { Call } from "../../engine/contract/operation.ts";
 import { PublicCollection } from "../../engine/contract/public-collection.ts";
 import type { Reference } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
-import type { Resource, StateActor } from "../../engine/contract/resource.ts";
+import type { FixtureLists, Resource, StateActor } from "../../engine/contract/resource.ts";
 import { isJsonObject, type JsonObject, type JsonSchema } from "../../engine/contract/schema.ts";
+import { ID_KEYS } from "../../engine/documents/merge-documents.ts";
 import { getOwn, mapValues } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
-import type { Random } from "../../engine/state/random.ts";
+import { hash32, type Random } from "../../engine/state/random.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue, isNumeric, isUnixTime, toUnixTime } from "./generate-value.ts";
 import { matches } from "./list-records.ts";
@@ -47,6 +48,7 @@ export class BoundCollection extends PublicCollection {
   /** The times that the server sets and that are numbers of seconds. */
   private readonly unixTimes: readonly string[];
   private readonly hasNumericId: boolean;
+  private readonly isNumbered: boolean;
   /** The schema of a new record's id. */
   private readonly idSchema: unknown;
 
@@ -71,7 +73,11 @@ export class BoundCollection extends PublicCollection {
     this.recordRules = new RecordRules(spec?.schema, { schemas, storedOtherwise });
     const id = spec && described.get(spec.idField);
     this.hasNumericId = id !== undefined && isNumeric(id, schemas);
-    this.idSchema = { allOf: [id, spec?.idParameter].filter((one) => one !== undefined) };
+    this.isNumbered = spec !== undefined && hasNextNumber(spec, schemas);
+    const parts = [id, spec?.idParameter].filter((one) => one !== undefined);
+    // With an example, each record would get it as its id.
+    const { example, examples, default: _, ...idSchema } = schemas.mergeKeywords({ allOf: parts });
+    this.idSchema = idSchema;
   }
 
   /** The collection of the owner that a field names; undefined for other fields. */
@@ -300,7 +306,7 @@ export class BoundCollection extends PublicCollection {
     createNewestFirstId,
   }: Pick<FactoryContext, "world" | "createNewestFirstId"> & { getRandom: () => Random }): string {
     const { collection, schemas, idSchema: node } = this;
-    if (this.spec !== undefined && hasNextNumber(this.spec, schemas)) return this.findNextNumber(world);
+    if (this.isNumbered) return this.findNextNumber(world);
     const usual = createNewestFirstId(collection.prefix);
     // The seven characters after the prefix are smaller for a later record.
     const start = usual.slice(collection.prefix.length, collection.prefix.length + 7);
@@ -314,6 +320,30 @@ export class BoundCollection extends PublicCollection {
       if (world.get(collection, id) === undefined) return id;
     }
     return usual;
+  }
+
+  /**
+   * Returns a function that gives generated records of a fixture an id of the form that the schemas require, if the
+   * fixture's usual form is another.
+   */
+  createFixtureIds(lists: FixtureLists): (position: number) => object {
+    const { collection, schemas, idSchema, isNumbered, spec } = this;
+    const { name, idField } = collection;
+    const fits = () => schemas.compileValidator(idSchema, "answer")("generated-00000000");
+    if (ID_KEYS.includes(idField) && !isNumbered && (spec?.prefix !== undefined || fits())) return () => ({});
+    const taken = new Set(lists.listRecords(name).map((record) => record[idField]));
+    const generate = (number: number, tries: number): string => {
+      if (isNumbered) return String(number);
+      if (tries > MAX_TRIES) return `generated-${number}`;
+      return String(generateValue(schemas, idSchema, hash32(`${name} ${number}`)));
+    };
+    return (position) => {
+      let tries = 1;
+      while (taken.has(generate(position + tries, tries))) tries += 1;
+      const id = generate(position + tries, tries);
+      taken.add(id);
+      return { [idField]: id };
+    };
   }
 
   /** The number after the newest record's, as databases count. */

@@ -1,6 +1,6 @@
 import type { Api } from "../../engine/contract/api.ts";
 import type { Factory } from "../../engine/contract/factory.ts";
-import type { Resource } from "../../engine/contract/resource.ts";
+import type { FixtureReader, Resource } from "../../engine/contract/resource.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
@@ -52,6 +52,13 @@ export class BoundCollections {
         name,
         { findInvalid: (fields, options) => this.find(name)!.findInvalid(fields, options) },
       ]),
+    );
+  }
+
+  /** The generators of ids for fixtures, by collection. */
+  createFieldGenerators(): NonNullable<FixtureReader["fieldGenerators"]> {
+    return Object.fromEntries(
+      this.declaredCollections.map(({ name }) => [name, (lists) => this.find(name)!.createFixtureIds(lists)]),
     );
   }
 

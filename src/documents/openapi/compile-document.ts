@@ -1,6 +1,6 @@
 import type { AnyEvent } from "../../engine/contract/event.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import type { Resource } from "../../engine/contract/resource.ts";
+import type { FixtureReader, Resource } from "../../engine/contract/resource.ts";
 import { isJsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentProblem } from "../../engine/documents/document-error.ts";
@@ -36,6 +36,8 @@ export interface CompiledDocument {
   factories: NonNullable<Resource["factories"]>;
   /** By the name of the collection. */
   state: NonNullable<Resource["state"]>;
+  /** By the name of the collection. */
+  fieldGenerators: NonNullable<FixtureReader["fieldGenerators"]>;
   warnings: DocumentProblem[];
 }
 
@@ -131,6 +133,7 @@ class DocumentCompiler {
       events,
       factories: this.targets.createFactories(),
       state: this.targets.createRules(),
+      fieldGenerators: this.targets.createFieldGenerators(),
       warnings: this.warnings,
     };
   }

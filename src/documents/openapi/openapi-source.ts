@@ -36,7 +36,7 @@ export function toOperationSource(
 }
 
 function toResource(
-  { collections, operations, events, factories, state }: Omit<CompiledDocument, "warnings">,
+  { collections, operations, events, factories, state, fieldGenerators }: Omit<CompiledDocument, "warnings">,
   userSource: NonNullable<Resource["userSource"]>,
 ): Resource {
   return {
@@ -47,6 +47,6 @@ function toResource(
     factories,
     state,
     operations: operations.map((operation) => ({ ...operation, sourceFile: userSource.source })),
-    fixture: toFixtureReader(collections, factories, state),
+    fixture: Object.assign(toFixtureReader(collections, factories, state), { fieldGenerators }),
   };
 }

@@ -54,9 +54,12 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   if (soft !== undefined) properties[soft] = NullableInstant();
   if (hasFiles) properties[CONTENT_FIELD] = internal({ type: "string" } as unknown as TSchema);
   const serverFields = new Set([soft, hasFiles ? CONTENT_FIELD : undefined]);
+  // Some documents require what they do not describe.
   const required = [...schemas.listRequired(spec.schema)].filter(
     (field) =>
-      !serverFields.has(field) && !schemas.has(schemas.listProperties(spec.schema).get(field), "writeOnly"),
+      Object.hasOwn(properties, field) &&
+      !serverFields.has(field) &&
+      !schemas.has(schemas.listProperties(spec.schema).get(field), "writeOnly"),
   );
   const createdField = Object.keys(properties).find(
     (field) => CREATED_NAMES.test(field) && isStoredInstant(properties[field]!),

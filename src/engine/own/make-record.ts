@@ -36,7 +36,7 @@ export function createFactory(
       const value = getOwn(fields, name);
       if (value !== undefined) record[name] = value;
       else if (name === idField) record[name] = context.createId(prefix);
-      else if (name === "organization_id") record[name] = organization_id;
+      else if (name === "organization_id") record[name] = replaceUnfit(name, organization_id, context);
       else if (required.includes(name)) {
         const invented = invent(name, schema, { context, collectionsByName, organization_id });
         record[name] = replaceUnfit(name, invented, context);
