@@ -265,16 +265,13 @@ it.each([
 it.each([
   ["an organization_id of another form", { organization_id: { type: "integer" } }, ["organization_id"]],
   ["a required property that it does not describe", {}, ["balance"]],
-])(
-  "a state call creates a record of a document with %s [interfaces 18]",
-  async (_, properties, required) => {
-    const document = makeDocument({ type: "string" });
-    const { Item } = document.components.schemas;
-    Object.assign(Item.properties, properties);
-    Item.required.push(...required);
-    const sandbox = await createSandbox({ openapi: [document], seed: 7 });
-    const made = await sandbox.state("stock" as "threads").create({} as never);
-    expect(made).toMatchObject({ field: expect.any(String) });
-    await sandbox.close();
-  },
-);
+])("a state call creates a record of a document with %s [interfaces 18]", async (_, properties, required) => {
+  const document = makeDocument({ type: "string" });
+  const { Item } = document.components.schemas;
+  Object.assign(Item.properties, properties);
+  Item.required.push(...required);
+  const sandbox = await createSandbox({ openapi: [document], seed: 7 });
+  const made = await sandbox.state("stock" as "threads").create({} as never);
+  expect(made).toMatchObject({ field: expect.any(String) });
+  await sandbox.close();
+});

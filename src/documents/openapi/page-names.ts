@@ -20,23 +20,15 @@ export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = 
 /** Whether a parameter with such a name filters instead: `from` may be a date, and `size` a word. */
 export const isFilter = ({ format, enum: values }: JsonObject) =>
   /^date/.test(String(format)) || (Array.isArray(values) && values.every((one) => Number.isNaN(Number(one))));
-const TOTAL_NAME = /^total(_?(count|items|results|size|elements|records|entries|hits|docs))?$/i;
-const COUNT_NAME = /^(count|item_?count|number_?of_?elements)$/i;
-const MORE_NAME = /^(has_?(more|next(_?page)?)|more)$/i;
-const PLACE_NAMES: readonly (readonly [keyof PageNames, RegExp])[] = [
-  ["next", /^(next_?(cursor|(page_?)?(token|url|link)|page|offset)?|end_?cursor|cursor|after|page_?token)$/i],
-  ["total", TOTAL_NAME],
-  // Else the number of records on the page.
-  ["total", COUNT_NAME],
-  ["more", MORE_NAME],
-];
+const NEXT_NAME =
+  /^(next_?(cursor|(page_?)?(token|url|link)|page|offset)?|end_?cursor|cursor|after|page_?token)$/i;
 
 /** Names by which an answer may state facts of its page. */
 const FACT_NAMES: readonly (readonly [Fact, RegExp])[] = [
   ["next", /^next_?(cursor|(page_?)?(token|url|link)|page|offset)?$/i],
-  ["total", TOTAL_NAME],
-  ["count", COUNT_NAME],
-  ["more", MORE_NAME],
+  ["total", /^total(_?(count|items|results|size|elements|records|entries|hits|docs))?$/i],
+  ["count", /^(count|item_?count|number_?of_?elements)$/i],
+  ["more", /^(has_?(more|next(_?page)?)|more)$/i],
   ["previous", /^prev(ious)?_?((page_?)?(url|link)|page|offset)?$/i],
   ["hasPrevious", /^has_?prev(ious)?(_?page)?$/i],
   ["pages", /^(total_?pages|page_?count|num_?pages|pages|last_?page)$/i],
@@ -113,10 +105,12 @@ export function findPageNames(
     schemas.listTypes(node).has("array"),
   );
   const countNames = lists.flatMap(([name]) => [`${name}count`, `total${name}`, `${name}total`]);
-  for (const [key, pattern] of PLACE_NAMES) {
-    if (key === "next" && (names.cursor ?? names.page ?? names.offset) === undefined) continue;
-    names[key] ??= places.find((place) => pattern.test(getName(place)));
-  }
+  const facts = findFactPlaces(places, []);
+  const findPlace = (fact: Fact) => facts.find(([, one]) => one === fact)?.[0];
+  if ((names.cursor ?? names.page ?? names.offset) !== undefined)
+    names.next ??= places.find((place) => NEXT_NAME.test(getName(place)));
+  names.total ??= findPlace("total") ?? findPlace("count");
+  names.more ??= findPlace("more");
   names.total ??= places.find((place) => countNames.some((name) => isSameName(name, getName(place))));
   return names;
 }
