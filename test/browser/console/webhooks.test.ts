@@ -287,6 +287,16 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("does not fill the URL of an earlier receiver into the form for another webhook [interfaces 4]", async () => {
+    const { receiver } = await createReceiver([200]);
+    const { page } = await open(`?show=webhooks&register=new&to=${encodeURIComponent(receiver.url)}`);
+    const url = page.getByRole("textbox", { name: "URL" });
+    await see(url).toHaveValue(receiver.url);
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Register webhook" }).click();
+    await see(url).toHaveValue("");
+  });
+
   it("keeps the field for custom responses while they begin like usual ones [interfaces 4]", async () => {
     const { page } = await open("?show=receivers&open=new");
     await choose(page, "Responses", /^Custom/);

@@ -20,7 +20,6 @@ const COLUMNS: readonly Column<Email>[] = [
   },
 ];
 
-/** E-mails that the service would have sent. */
 export function Outbox() {
   const { get, set } = useParameters();
   const { data, error } = useSandboxQuery(["outbox"], (calls) => calls.outbox(), usePollingWhileRunning());

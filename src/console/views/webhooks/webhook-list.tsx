@@ -49,7 +49,9 @@ const COLUMNS: readonly Column<Webhook>[] = [
 ];
 
 export function WebhookList() {
-  const { selected, isCreating, select, create, close } = useSelection("webhook", "register");
+  const { selected, isCreating, select, close } = useSelection("webhook", "register");
+  const { set } = useParameters();
+  const create = () => set({ webhook: undefined, register: "new", to: undefined });
   const { webhooks, error } = useWebhooks();
   return (
     <ListView
