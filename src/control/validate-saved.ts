@@ -93,6 +93,7 @@ const Saved = ClosedObject({
     ClosedObject({
       first: Names,
       active: Names,
+      opened: Type.Optional(Type.Array(ClosedObject({ name: Type.String(), document: Type.Object({}) }))),
       inline: Type.Array(ClosedObject({ id: Type.String(), rule: Type.Object({}) })),
       progress: MapOf(RuleProgress),
       stages: Type.Optional(MapOf(ScenarioStages)),

@@ -55,8 +55,7 @@ export class ScenarioLibrary implements ScenarioSource {
   private api: RuleApi;
   private readonly warn: Warn | undefined;
   private refusalScenarios: RefusalScenarios;
-  /** The scenarios of sandboxes that were opened from saved files. */
-  private readonly openedScenarios = new Map<string, Scenario>();
+  readonly openedScenarios = new Map<string, Scenario>();
   /** Sandboxes with the names of their active scenarios. */
   private readonly subscribers = new Map<ScenarioSubscriber, readonly string[]>();
   /** The number of sandboxes by name of the scenario. */
@@ -157,7 +156,6 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.files.add(path);
   }
 
-  /** Adds a scenario of an opened file, or replaces an unused one; returns whether its name is new. @throws DocumentError */
   addDocument(name: string, document: object): boolean {
     const isReplaced = this.openedScenarios.has(name) && !this.isActive(name);
     if (this.has(name) && !isReplaced) return false;

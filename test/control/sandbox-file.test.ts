@@ -207,6 +207,24 @@ describe("a sandbox as a file", () => {
     expect(await readDescription()).toBe("second");
   });
 
+  it("keeps its active scenario over a restart with --persist [interfaces 2, 19]", async () => {
+    const given = await start();
+    const value = JSON.parse(gunzipSync(await given.sandbox.export()).toString());
+    const rules = [{ match: { operation: "models.list" }, effect: { status: 503 } }];
+    value.content.scenarios.push({ name: "ours", document: { rules } });
+    value.content.saved.faults.active.push("ours");
+    const persist = { folder: createTempFolder(), durable: false };
+    const first = await startReference({ persist });
+    await connect(first.url).openFile(new Uint8Array(gzipSync(JSON.stringify(value))), "theirs");
+    await first.close();
+    const second = await startReference({ persist });
+    closing.push(second);
+    const opened = await connect(second.url).open("theirs");
+    expect((await opened.info()).scenarios).toEqual(["ours"]);
+    const headers = { "api-key": opened.credentials.usr_dan };
+    expect((await opened.fetch("/v1/models", { headers })).status).toBe(503);
+  });
+
   it("has the OpenAPI document of its sandbox, with the records of its collections [interfaces 19]", async () => {
     const { sandbox } = await start();
     const answers = { responses: { "200": { description: "They" } } };

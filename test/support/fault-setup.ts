@@ -20,7 +20,10 @@ export function createFaults(seed: number): SandboxFaults {
   const derived = new RefusalScenarios(API.operations);
   const get = (name: string) => derived.find(name)!;
   const has = (name: string) => derived.has(name);
-  const scenarios = { get, getLastGood: get, has, cachedNames: derived, subscribe() {}, unsubscribe() {} };
+  const scenarios = {
+    ...{ get, getLastGood: get, has, cachedNames: derived, subscribe() {}, unsubscribe() {} },
+    ...{ openedScenarios: new Map(), addDocument: () => false },
+  };
   const sandbox = { seed, api: API, ownResources: [] as readonly Resource[] } as Sandbox;
   return new SandboxFaults({ scenarios, serverRules: [], overrides: true, readSpending: () => [] }, sandbox);
 }

@@ -114,11 +114,20 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   toState(): FaultState {
-    return { first: this.initialScenarios, ...this.rules.toState(), numbered: this.lastRuleNumber };
+    const opened = this.rules.scenarios.flatMap((name) => {
+      const scenario = this.library.openedScenarios.get(name);
+      return scenario === undefined ? [] : [{ name, document: scenario.document }];
+    });
+    return {
+      first: this.initialScenarios,
+      ...this.rules.toState(),
+      ...(opened.length > 0 && { opened }),
+      numbered: this.lastRuleNumber,
+    };
   }
 
   restoreState(state: FaultState, shift_ms = 0): UnusableScenario[] {
-    const { scenarios, unusable } = this.findUsable([...state.active, ...state.first]);
+    const { scenarios, unusable } = this.findUsable([...state.active, ...state.first], state.opened);
     this.rules.restoreState(
       state,
       state.active.flatMap((name) => scenarios.get(name) ?? []),
@@ -175,11 +184,13 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     else this.library.unsubscribe(this.rules);
   }
 
-  private findUsable(names: readonly string[]) {
+  private findUsable(names: readonly string[], opened: FaultState["opened"] = []) {
     const scenarios = new Map<string, Scenario>();
     const unusable: UnusableScenario[] = [];
     for (const name of new Set(names)) {
       try {
+        const saved = opened.find((one) => one.name === name);
+        if (saved !== undefined) this.library.addDocument(name, saved.document);
         scenarios.set(name, this.library.getLastGood(name));
       } catch (error) {
         unusable.push({ scenario: name, reason: explainUnusable(error) });

@@ -115,6 +115,14 @@ export class SandboxScenarios implements ScenarioSource {
     return this.derived.has(name) || this.server.has(name);
   }
 
+  get openedScenarios(): ReadonlyMap<string, Scenario> {
+    return this.server.openedScenarios;
+  }
+
+  addDocument(name: string, document: object): boolean {
+    return this.server.addDocument(name, document);
+  }
+
   subscribe(subscriber: ScenarioSubscriber): void {
     this.server.subscribe(subscriber);
   }

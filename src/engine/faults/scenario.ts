@@ -71,6 +71,10 @@ export interface ScenarioSource {
   /** Like `get`, but always ignores an invalid later edit. @throws UnknownScenarioError, DocumentError */
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
+  /** The scenarios of sandboxes that were opened from saved files. */
+  readonly openedScenarios: ReadonlyMap<string, Scenario>;
+  /** Adds a scenario of an opened file, or replaces an unused one; returns whether its name is new. @throws DocumentError */
+  addDocument(name: string, document: object): boolean;
   /** New files appear here after a second at the latest. */
   readonly cachedNames: ScenarioNames;
   /**

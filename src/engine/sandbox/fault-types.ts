@@ -139,6 +139,8 @@ export interface FaultState {
   /** The scenarios that a reset activates again. */
   first: readonly string[];
   active: readonly string[];
+  /** Those of `active` that came with an opened file; absent if there are none. */
+  opened?: readonly { name: string; document: object }[];
   inline: readonly { id: string; rule: object }[];
   /** By `<source>/<rule id>`. */
   progress: Readonly<Record<string, object>>;
