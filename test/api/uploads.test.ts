@@ -250,4 +250,19 @@ describe("the resumable protocol [G13]", () => {
     expect((await fetch(upload_url, { method: "DELETE" })).status).toBe(404);
     expect((await probe(upload_url)).status).toBe(200);
   });
+
+  it("is unknown at its registration if an edited snapshot lacks its file object [G13]", async () => {
+    const { upload_url, announced, gcs_path } = await announce(api);
+    await put(upload_url, "0123456789");
+    const register = () =>
+      api.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
+    const snapshots = "/_control/sandboxes/default/snapshots";
+    expect((await register()).status).toBe(201);
+    const edited = (await api.call(undefined, "GET", `${snapshots}/now`)).body;
+    edited.world.tables.files.records = [];
+    await api.call(undefined, "PUT", `${snapshots}/edited`, edited);
+    expect((await api.call(undefined, "POST", `${snapshots}/edited/restore`)).status).toBe(200);
+    const { status, body } = await register();
+    expect([status, body.error.details?.field]).toEqual([422, "gcs_path"]);
+  });
 });

@@ -193,6 +193,26 @@ describe("snapshots", () => {
     expect((await control("GET", `/${name}/deliveries/${ids[0]}`)).status).toBe(200);
   });
 
+  it.each([
+    ["webhooks", "deliveries", { status: "success" }],
+    ["transcriptions", "sentences", { text: "Corrected." }],
+    ["transcriptions", "sentences", { transcription_id: "trans_new" }],
+  ])(
+    "may lack the %s of their %s, which are changed by %j and deleted nevertheless [interfaces 4]",
+    async (parents, children, change) => {
+      const name = await createSandbox();
+      const edited = (await control("GET", `/${name}/snapshots/now`)).body;
+      edited.world.tables[parents].records = [];
+      expect((await control("PUT", `/${name}/snapshots/edited`, edited)).status).toBe(201);
+      expect((await control("POST", `/${name}/snapshots/edited/restore`)).status).toBe(200);
+      await control("POST", `/${name}/state/transcriptions`, { transcription_id: "trans_new" });
+      const [record] = (await control("GET", `/${name}/state/${children}?limit=1`)).body.items;
+      const path = `/${name}/state/${children}/${record.delivery_id ?? record.id}`;
+      expect(await control("PATCH", path, change)).toMatchObject({ status: 200, body: change });
+      expect((await control("DELETE", path)).status).toBe(204);
+    },
+  );
+
   it("are refused with 409 for a name in use [interfaces 4]", async () => {
     const name = await createSandbox();
     await control("POST", `/${name}/snapshots`, { name: "s" });

@@ -82,7 +82,9 @@ export function requireCompletedUpload(
 ): Upload {
   const { gcs_path } = registration;
   const upload = world.index(uploads, "by_path", gcs_path).first();
-  if (upload === undefined || upload.organization_id !== organization_id)
+  // An edited document or snapshot may lack the file object.
+  const isFileMissing = upload && upload.file_id !== null && world.get(files, upload.file_id) === undefined;
+  if (upload === undefined || upload.organization_id !== organization_id || isFileMissing)
     throw invalidInput("gcs_path", gcs_path, "gcs_path names no upload of this organization");
   if (upload.status !== "complete") throw createIncompleteError(gcs_path, upload.status);
   for (const field of ["filename", "file_size", "mime_type"] as const) {

@@ -33,7 +33,6 @@ function addMissingSentences(tx: Transaction, transcription: Transcription): voi
 
 const MAX_INVENTED_SENTENCES = 2000;
 
-/** Invents the sentences that fit into the audio. */
 function inventSentences(tx: Transaction, transcription: Transcription): Sentence[] {
   const { transcription_id, audio_duration_seconds, pii_redaction } = transcription;
   const random = tx.random("transcription");
@@ -53,7 +52,6 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
   return invented;
 }
 
-/** A pause between two sentences, now and then a longer one. */
 export function drawPauseSeconds(random: Random): number {
   return (random.chance(0.15) ? random.int(1300, 2600) : random.int(150, 900)) / 1000;
 }
@@ -116,9 +114,9 @@ function requireValidSpan({ start, end }: Sentence): void {
 
 /** Records that sentences changed, and extends the audio to `end`. */
 function recordSentenceChange(tx: Transaction, transcription_id: string, end = 0): void {
-  const { audio_duration_seconds } = tx.get(transcriptions, transcription_id)!;
-  tx.update(transcriptions, transcription_id, {
-    updated_at: tx.now,
-    audio_duration_seconds: Math.max(audio_duration_seconds, end),
-  });
+  const transcription = tx.get(transcriptions, transcription_id);
+  // Missing if a saved document or a snapshot was edited.
+  if (transcription === undefined) return;
+  const audio_duration_seconds = Math.max(transcription.audio_duration_seconds, end);
+  tx.update(transcriptions, transcription_id, { updated_at: tx.now, audio_duration_seconds });
 }

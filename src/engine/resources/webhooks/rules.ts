@@ -52,9 +52,11 @@ export const deliveryStateRules: StateRules<Delivery> = {
 function store(tx: Transaction, changed: Delivery): Delivery {
   const delivery = tx.put(deliveries, setConsistentTimes(changed, tx.now));
   updateRetryTimer(tx, delivery);
-  const { webhook_id, last_delivery } = tx.get(webhooks, delivery.webhook_id)!;
+  const webhook = tx.get(webhooks, delivery.webhook_id);
   const at = delivery.delivered_at ?? delivery.last_attempt!;
-  if (last_delivery === null || last_delivery < at) tx.update(webhooks, webhook_id, { last_delivery: at });
+  // Missing if a saved document or a snapshot was edited.
+  if (webhook && (webhook.last_delivery === null || webhook.last_delivery < at))
+    tx.update(webhooks, webhook.webhook_id, { last_delivery: at });
   return delivery;
 }
 
