@@ -216,6 +216,18 @@ it.each<[string, Handle, object, string]>([
     {},
     "is not a field of notes",
   ],
+  [
+    "sorts in a direction of another case",
+    ({ world }) => world.notes.orderBy("text", "DESC"),
+    {},
+    '"DESC" is not a direction of orderBy; use "asc" or "desc"',
+  ],
+  [
+    "sorts in the direction of a sign",
+    ({ world }) => world.notes.orderBy("text", -1),
+    {},
+    '-1 is not a direction of orderBy; use "asc" or "desc"',
+  ],
   ["filters by nothing", ({ world }) => world.notes.where(undefined).size, {}, "notes.spoil threw TypeError"],
 ])(
   "a handler that %s fails only its request, and leaves the world as it was [interfaces 18]",

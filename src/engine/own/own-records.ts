@@ -93,6 +93,10 @@ export class OwnRecords implements Iterable<Fields> {
 
   orderBy(field: string, direction: "asc" | "desc" = "asc"): OwnRecords {
     this.requireField(field);
+    if (direction !== "asc" && direction !== "desc")
+      throw new OwnOperationError(
+        `${JSON.stringify(direction)} is not a direction of orderBy; use "asc" or "desc"`,
+      );
     const order = { field, descending: direction === "desc" };
     return new OwnRecords(this.publicCollection, this.#transaction, this.#actor, this.conditions, order);
   }
