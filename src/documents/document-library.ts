@@ -12,7 +12,6 @@ import {
 } from "./files.ts";
 import { resolve } from "./node-files.ts";
 
-/** A document that was read. */
 export interface LoadedDocument<T> {
   value: T;
   /** The files that it was read from, by their real paths, each with its version at that time. */
@@ -28,7 +27,6 @@ interface DocumentSource<T> {
   read: () => LoadedDocument<T>;
 }
 
-/** One document: the active version, and the problem of a newer one. */
 export class Document<T> {
   readonly file: string | undefined;
   /** The last good version; undefined if there was none. */
@@ -53,7 +51,6 @@ export class Document<T> {
     return this.fileVersions.has(file);
   }
 
-  /** Whether the file has changed since the active version was read. */
   isOutdated(file: string): boolean {
     const fileVersion = this.fileVersions.get(file);
     return fileVersion !== undefined && fileVersion !== getFileVersion(file);
@@ -80,9 +77,9 @@ export class Document<T> {
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;
       this.problem = error;
-      // The broken file may be one that the newest text extends: when it is fixed, this document is read again.
+      // The broken or missing file may be one that the newest text extends: then, this document is read again.
       const suspects = error.problems.map((one) => resolve(this.source.cwd, one.file));
-      for (const file of suspects)
+      for (const file of [...suspects, ...error.missingFiles])
         if (!this.fileVersions.has(file)) this.fileVersions.set(file, getFileVersion(file));
       return false;
     }
@@ -137,12 +134,10 @@ export class DocumentLibrary<T> {
     return version !== undefined && getName !== undefined ? getName(version) : toDocumentName(file ?? "");
   }
 
-  /** A path for messages. */
   showPath(file: string): string {
     return formatPath(file, this.options.cwd);
   }
 
-  /** Undefined if no document has the name. */
   find(name: string): Document<T> | undefined {
     if (this.options.getName === undefined) return this.findByFileName(name);
     for (const folder of this.folders) {
@@ -216,7 +211,6 @@ export class DocumentLibrary<T> {
     return this.listDependents(file).length > 0;
   }
 
-  /** Whether a file in use has changed since it was read. */
   isOutdated(file: string): boolean {
     return this.listDependents(file).some((document) => document.isOutdated(file));
   }

@@ -100,7 +100,6 @@ export class FixtureLibrary implements FixtureSource {
     return loaded;
   }
 
-  /** The names that `load` knows. */
   listNames(): string[] {
     return listFixtureNames(this.readOptions.folders);
   }
@@ -113,7 +112,6 @@ export class FixtureLibrary implements FixtureSource {
     return this.findOrRead(fixture).version!.data;
   }
 
-  /** The document of a result of `load`. */
   findDocument(loaded: LoadedFixture): Document<Fixture> | undefined {
     return this.documentsByFixture.get(loaded);
   }

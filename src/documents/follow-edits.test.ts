@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -159,6 +159,23 @@ describe("a fixture file that changes on disk", () => {
     await waitForEvent(6);
     expect(listIds(sandbox)).toEqual(["org_fixed"]);
   });
+
+  it.each(["late", "./late.json", "./folder/late.yaml"])(
+    "is read again when the file that it extends by %s is created [interfaces 6]",
+    async (name) => {
+      mkdirSync(join(cwd, "folder"));
+      write("my.yaml", makeFixture("a"));
+      const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
+      await start();
+      write("my.yaml", `extends: ${name}\n`);
+      expect(await waitForEvent(1)).toMatch(/^my.yaml:1:10: there is no /);
+      await watch?.waitUntilReady();
+      const file = name === "late" ? "late.yaml" : name;
+      write(file, '{ "organizations": [{ "id": "org_late" }] }');
+      expect(await waitForEvent(2)).toBe("fixture ./my.yaml was edited; applied to s");
+      expect(listIds(sandbox)).toEqual(["org_late"]);
+    },
+  );
 
   it("is also watched if it is first used later [interfaces 6]", async () => {
     await start();

@@ -13,12 +13,20 @@ import {
   type UserDocument,
   type Warn,
 } from "../engine/documents/user-document.ts";
-import { formatPath, isPath, listDocumentFiles, readFileText, resolveFile, UnreadableFile } from "./files.ts";
+import {
+  formatPath,
+  isPath,
+  listDocumentFiles,
+  listDocumentPaths,
+  readFileText,
+  resolveFile,
+  UnreadableFile,
+} from "./files.ts";
 import { dirname, existsSync, extname, join, resolve } from "./node-files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 
 /** Why there is no fixture of a name. */
-type NotFound = Pick<ProblemDetails, "message" | "hint">;
+type NotFound = Pick<ProblemDetails, "message" | "hint"> & { missingFiles?: readonly string[] };
 
 export interface FixtureReadOptions {
   /** Searched by name in this order. */
@@ -44,26 +52,28 @@ export function findFixture(fixture: string, options: FixtureReadOptions, from?:
   const start = from === undefined ? options.cwd : dirname(from);
   if (isPath(fixture)) {
     const file = resolve(start, fixture);
-    return resolveFile(file) ?? { message: `there is no file ${formatPath(file, options.cwd)}` };
+    const message = `there is no file ${formatPath(file, options.cwd)}`;
+    return resolveFile(file) ?? { message, missingFiles: [file] };
   }
   const folders = from === undefined ? options.folders : [start, ...options.folders];
   const files = folders.flatMap(listDocumentFiles);
   const found = files.find(({ name, file }) => name === fixture && file !== from);
-  return found?.file ?? describeUnknownName(fixture, listFixtureNames(folders));
+  return found?.file ?? describeUnknownName(fixture, folders);
 }
 
-/** The names of the fixtures in these folders, each once. */
 export function listFixtureNames(folders: readonly string[]): string[] {
   return [...new Set(folders.flatMap(listDocumentFiles).map(({ name }) => name))].sort();
 }
 
-function describeUnknownName(fixture: string, names: readonly string[]): NotFound {
+function describeUnknownName(fixture: string, folders: readonly string[]): NotFound {
+  const names = listFixtureNames(folders);
   const firstNames =
     names.slice(0, 12).join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
   const knownNames = names.length === 0 ? "none is known by name" : `known by name: ${firstNames}`;
   return {
     message: `there is no fixture ${JSON.stringify(fixture.slice(0, 80))}; ${knownNames}; the command line takes a file by its path, such as ./my.yaml`,
     hint: findNearest(fixture, names),
+    missingFiles: listDocumentPaths(fixture, folders),
   };
 }
 
@@ -93,7 +103,6 @@ export function readFixtureFile(file: string, options: FixtureReadOptions): Pars
   return readChain(readLayer(file, options), options);
 }
 
-/** The same for a fixture that was given as a value. */
 export function readInlineFixture(document: UserDocument, options: FixtureReadOptions): ParsedFixture {
   return readChain({ document, isTrusted: false, file: undefined, version: "" }, options);
 }
@@ -129,24 +138,24 @@ function readExtended(
   const name = isJsonObject(document.value) ? document.value["extends"] : undefined;
   // The schema refuses anything other than a text.
   if (typeof name !== "string" || name === "") return undefined;
-  const refuse = (message: string, hint?: string): never => {
-    const problem = locateProblem(document, { path: ["extends"], message, hint });
-    throw new DocumentError([problem], document.text);
+  const refuse = ({ missingFiles, ...details }: NotFound): never => {
+    const problem = locateProblem(document, { path: ["extends"], ...details });
+    throw new DocumentError([problem], document.text, missingFiles);
   };
   const file = findFixture(name, options, from);
-  if (typeof file !== "string") return refuse(file.message, file.hint);
+  if (typeof file !== "string") return refuse(file);
   if (descendants.some((one) => one.file === file)) {
     const chain = [...descendants.map(({ file }) => file), file].filter((file) => file !== undefined);
     const chainText = chain.map((file) => formatPath(file, options.cwd)).join(", which extends ");
-    return refuse(`a fixture cannot extend itself: ${chainText}`);
+    return refuse({ message: `a fixture cannot extend itself: ${chainText}` });
   }
   if (descendants.length >= MAX_CHAIN_LENGTH)
-    return refuse(`more than ${MAX_CHAIN_LENGTH} fixtures extend one another`);
+    return refuse({ message: `more than ${MAX_CHAIN_LENGTH} fixtures extend one another` });
   try {
     return readLayer(file, options);
   } catch (error) {
     // A missing file is reported where it is named; mistakes in a file are reported in that file.
-    if (error instanceof UnreadableFile) return refuse(error.message);
+    if (error instanceof UnreadableFile) return refuse(error);
     throw error;
   }
 }

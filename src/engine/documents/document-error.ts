@@ -37,9 +37,11 @@ export class DocumentError extends Error {
   readonly column: number;
   readonly hint: string | undefined;
   readonly problems: readonly DocumentProblem[];
+  /** The paths that a missing file may have. */
+  readonly missingFiles: readonly string[];
   readonly #text: string | undefined;
 
-  constructor(problems: readonly DocumentProblem[], text?: string) {
+  constructor(problems: readonly DocumentProblem[], text?: string, missingFiles: readonly string[] = []) {
     const first = problems[0];
     if (first === undefined) throw new TypeError("a DocumentError needs at least one problem");
     super(first.message);
@@ -48,6 +50,7 @@ export class DocumentError extends Error {
     this.column = first.column;
     this.hint = first.hint;
     this.problems = problems.slice(0, MAX_PROBLEMS);
+    this.missingFiles = missingFiles;
     this.#text = text;
   }
 
