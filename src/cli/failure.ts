@@ -1,4 +1,5 @@
 import { ADDRESS_ADVICE, AddressError, ControlError, UnreachableError } from "../client/http.ts";
+import { NameError } from "../client/options.ts";
 import { OwnOperationError } from "../engine/contract/errors.ts";
 import { toPrintableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
@@ -33,7 +34,7 @@ export class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 }
 
-const USAGE_ERRORS = [UsageError, InputError, AddressError, PersistenceError, OwnOperationError];
+const USAGE_ERRORS = [UsageError, InputError, AddressError, NameError, PersistenceError, OwnOperationError];
 
 /** Prints one readable message, never a stack trace, and returns the exit code. */
 export function report(error: unknown, json: boolean): number {

@@ -25,11 +25,13 @@ export function requireObject<T extends object>(options: T): T {
 export const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An id or a name in a path: an empty one, or dots, would name another call. @throws TypeError */
+export class NameError extends TypeError {}
+
+/** An id or a name in a path: an empty one, or dots, would name another call. @throws NameError */
 export function toPathPart(id: string): string {
   if ((typeof id === "string" || typeof id === "number") && !/^\.{0,2}$/.test(id))
     return encodeURIComponent(id);
-  throw new TypeError(`${showValue(id)} is not an id or a name`);
+  throw new NameError(`${showValue(id)} is not an id or a name`);
 }
 
 /** The text for a value of the wrong kind in messages. */

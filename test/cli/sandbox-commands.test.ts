@@ -60,6 +60,8 @@ describe("the commands sandbox, journal, bundle and completion", () => {
 
   it.each([
     [1, "status --sandbox elephant", 'There is no sandbox "elephant". `understudy sandbox list` lists them.'],
+    [2, "status --sandbox .", 'understudy: "." is not an id or a name'],
+    [2, "snapshot restore ..", 'understudy: ".." is not an id or a name'],
     [1, "snapshot restore zz", 'There is no snapshot "zz". `understudy snapshot list` lists them.'],
     [2, "journal --limit 0", "understudy: --limit must be at least 1"],
     [2, "explain models.list --as usr_dann", 'understudy: --as "usr_dann" is not a user of this sandbox.'],
