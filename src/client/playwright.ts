@@ -27,6 +27,7 @@ export const test = base.extend<
   sandbox: async ({ understudyServers, understudy }, use, testInfo) => {
     await runInSandbox(understudyServers, understudy, {
       name: testInfo.titlePath.join(" › "),
+      id: testInfo.testId,
       run: use,
       outcome: () => {
         if (testInfo.status !== testInfo.expectedStatus) return "failed";

@@ -18,9 +18,11 @@ export interface SuiteShare {
 }
 
 export interface SuiteTest {
+  /** The same for each attempt of a test that its runner retries; absent if the runner has no such id. */
+  id?: string | undefined;
   name: string;
   sandbox: string;
-  outcome: "passed" | "failed";
+  outcome: "passed" | "failed" | "retried";
 }
 
 /** Undefined outside of a suite. */
@@ -48,7 +50,11 @@ export class ShareFile {
   /** The results of the tests, in the order in which they ended. */
   listTests(): SuiteTest[] {
     const lines = readFileSync(`${this.path}.tests`, "utf8").split("\n");
-    return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as SuiteTest);
+    const tests = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as SuiteTest);
+    const lastAttempts = new Map(tests.map((test) => [test.id, test]));
+    return tests.map((test) =>
+      test.id === undefined || lastAttempts.get(test.id) === test ? test : { ...test, outcome: "retried" },
+    );
   }
 
   remove(): void {

@@ -128,6 +128,8 @@ type TestOutcome = "passed" | "failed" | "skipped";
 /** A test, as its runner describes it. */
 interface RunnerTest {
   name: string;
+  /** The same for each of its attempts. */
+  id?: string;
   run: (sandbox: SandboxClient) => unknown;
   /** Called after its body has run; `skipped` if the body itself skipped the test. */
   outcome: () => TestOutcome;
@@ -167,7 +169,8 @@ export async function runInSandbox(
     try {
       if (outcome === "failed") await unlessDeleted(() => test.onFailure(sandbox));
     } finally {
-      if (outcome !== "skipped") suite?.recordTest({ name: test.name, sandbox: sandbox.name, outcome });
+      const { id, name } = test;
+      if (outcome !== "skipped") suite?.recordTest({ id, name, sandbox: sandbox.name, outcome });
       if (suite === undefined) await unlessDeleted(sandbox.delete);
     }
   });

@@ -15,6 +15,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const SAMPLES = fileURLToPath(new URL("../support/vitest-helper", import.meta.url));
 const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
+const PLAYWRIGHT_SAMPLES = fileURLToPath(new URL("../support/playwright-helper", import.meta.url));
+const PLAYWRIGHT = fileURLToPath(new URL("../../node_modules/@playwright/test/cli.js", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 const SCENARIO = `name: busy
 rules:
@@ -138,6 +140,32 @@ describe("the coverage of a command", () => {
       2,
       expect.stringContaining("cannot run no-such-program"),
     ]);
+  });
+});
+
+describe("a suite whose command retries failed tests", () => {
+  const CALM = "name: busy\nrules: []\n";
+  const listFailures = (stdout: string) =>
+    stdout.split("\n").flatMap((line) => /the test failed: .*/.exec(line) ?? []);
+
+  it("names those of Vitest that failed on their last attempt [interfaces 13]", async () => {
+    const { stdout, junit } = await runSuite(CALM, [], { SAMPLE: "in-suite-retried.ts" });
+    expect(listFailures(stdout)).toEqual([
+      "the test failed: fails on each attempt",
+      "the test failed: fails on one of its repetitions",
+    ]);
+    expect(junit).toContain("test: retried: passes on a retry\ntest: passed: passes on a retry\n");
+  });
+
+  it("names those of Playwright, in each project of its own [interfaces 13]", async () => {
+    const cwd = createTempFolder();
+    writeFileSync(join(cwd, "busy.yaml"), CALM);
+    const command = ["--", process.execPath, PLAYWRIGHT, "test", "--config", "in-suite.config.mjs"];
+    const { stdout } = await runCommand(["suite", join(cwd, "busy.yaml"), ...command], {
+      cwd: PLAYWRIGHT_SAMPLES,
+      env: { VITEST: "", REPORTS: cwd },
+    });
+    expect(listFailures(stdout)).toEqual(["the test failed: in-suite.spec.mjs › passes on the desktop"]);
   });
 });
 
