@@ -14,6 +14,8 @@ import type { List, SandboxState, StateRecord } from "./types.ts";
 /** The origin that completes a path to a URL; the sandbox's origin replaces it. */
 const PATH_ORIGIN = "http://path.invalid";
 
+const GRADE_OPTIONS = ["only", "skip", "timeoutMs", "signal", "exportFailed", "onRun"];
+
 /**
  * One sandbox of a running server, over its control API (interfaces.md 4). Every method rejects with a
  * `ControlError` that carries the server's problem document.
@@ -223,9 +225,10 @@ export class SandboxClient {
    * Runs a client against this sandbox under failures, and reads its behaviour from the timeline (interfaces.md 21). `run`
    * runs the client once, and gets a signal that aborts when the time is up. The sandbox is left as it was.
    */
-  gradeClient = async (run: RunClient, options?: GradeClientOptions): Promise<ClientReport> => {
+  gradeClient = async (run: RunClient, options: GradeClientOptions = {}): Promise<ClientReport> => {
     if (typeof run !== "function")
       throw new TypeError(`gradeClient takes a function that runs the client, not ${showValue(run)}`);
+    requireKnownOptions("gradeClient", options, GRADE_OPTIONS);
     const { gradeClient } = await import("../tools/client-test/grade-client.ts");
     return gradeClient(this, run, options);
   };

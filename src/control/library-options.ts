@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { isFolder } from "../documents/files.ts";
-import { ClosedObject } from "../engine/contract/schema.ts";
+import { ClosedObject, MapOf } from "../engine/contract/schema.ts";
 import type { Settings } from "../engine/contract/settings.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import { checkInput, parseSettings } from "./check-input.ts";
@@ -15,6 +15,7 @@ export const Seed = Type.Integer({
 
 const Texts = Type.Optional(Type.Array(Type.String()));
 const Flag = Type.Optional(Type.Boolean());
+const Limit = Type.Integer({ minimum: 0 });
 const Address = (example: string) =>
   Type.String({
     pattern: "^https?://[^/?#@]+(/[^?#]*)?(?<!/v\\d+/?)$",
@@ -40,7 +41,9 @@ export const LibraryOptions = Type.Object({
       ClosedObject({ file: Type.String() }),
     ]),
   ),
-  shared: Type.Optional(Type.Object({ token: Type.String() })),
+  shared: Type.Optional(
+    ClosedObject({ token: Type.String(), limits: Type.Optional(MapOf(Limit)), allowAddresses: Texts }),
+  ),
   overrides: Flag,
   delay: Unchecked,
   certificate: Type.Optional(Type.Object({ cert: Type.String(), key: Type.String() })),

@@ -66,6 +66,10 @@ it("every method explains a wrong argument in a sentence, in any place [interfac
   expect((await understudy.open("mine")).name).toBe("mine");
 });
 
+const gradeClient = (options: unknown) => sandbox.gradeClient(async () => {}, options as never);
+const gradeAny = (options: object) =>
+  gradeReceiver("http://127.0.0.1:9", { secret: "whsec_x", ...options } as never);
+
 it.each<[string, () => unknown, string]>([
   ["open(empty)", () => understudy.open(""), '"" is not an id or a name'],
   ["sandbox(null)", () => understudy.sandbox(null as never), "options are an object, not null"],
@@ -95,6 +99,18 @@ it.each<[string, () => unknown, string]>([
     () => gradeReceiver("http://127.0.0.1:9", {} as never),
     "the option secret must be a text",
   ],
+  ["gradeClient(_, null)", () => gradeClient(null), "gradeClient takes its options as an object"],
+  ["gradeClient(_, typo)", () => gradeClient({ onyl: ["x"] }), 'gradeClient has no option "onyl"'],
+  ["gradeClient({only: text})", () => gradeClient({ only: "x" }), 'only is a list of checks, not "x"'],
+  ["gradeClient({skip: map})", () => gradeClient({ skip: {} }), "skip is a list of checks, not {}"],
+  [
+    "gradeClient({timeoutMs: text})",
+    () => gradeClient({ timeoutMs: "5s" }),
+    'timeoutMs is a number, not "5s"',
+  ],
+  ["gradeReceiver({only: text})", () => gradeAny({ only: "x" }), 'only is a list, not "x"'],
+  ["gradeReceiver({skip: number})", () => gradeAny({ skip: 5 }), "skip is a list, not 5"],
+  ["gradeReceiver({only: [5]})", () => gradeAny({ only: [5] }), 'there is no check "5"'],
   ["createSandbox({persist})", () => createSandbox({ persist: "a" }), "persist in pages only"],
 ])("%s says what is wrong [interfaces 8]", async (_what, call, expected) => {
   expect(await explain(call)).toContain(expected);
@@ -108,6 +124,9 @@ it.each([
   { trustProxy: "127.0.0.1" },
   { allowHosts: [5] },
   { upstream: "http://127.0.0.1:9" },
+  { shared: { token: "t".repeat(40), allowAddresses: "10.0.0.0/8" } },
+  { shared: { token: "t".repeat(40), limits: { rules: "5" } } },
+  { shared: { token: "t".repeat(40), limit: { rules: 5 } } },
   { upstream: { url: "127.0.0.1:9" } },
   { operations: null },
   { openapi: "tags.yaml" },

@@ -131,7 +131,12 @@ export async function gradeClient(
 }
 
 /** @throws ClientTestUsageError */
-function selectChecks({ only, skip = [] }: GradeClientOptions): ClientCheck[] {
+function selectChecks({ only, skip = [], timeoutMs = TIMEOUT_MS }: GradeClientOptions): ClientCheck[] {
+  for (const [option, list] of Object.entries({ only: only ?? [], skip }))
+    if (!Array.isArray(list))
+      throw new ClientTestUsageError(`${option} is a list of checks, not ${JSON.stringify(list)}`);
+  if (typeof timeoutMs !== "number")
+    throw new ClientTestUsageError(`timeoutMs is a number, not ${JSON.stringify(timeoutMs)}`);
   const ids = CLIENT_CHECKS.map(({ id }) => id);
   for (const id of [...(only ?? []), ...skip])
     if (!ids.includes(id))

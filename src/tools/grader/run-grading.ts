@@ -271,7 +271,9 @@ function requireKnown(
   words: readonly string[],
   { all, option }: { all: readonly string[]; option?: ReceiverTestUsageError["option"] },
 ): void {
-  const unknown = words.find((one) => !all.includes(one));
+  if (!Array.isArray(words))
+    throw new ReceiverTestUsageError(`${option} is a list, not ${JSON.stringify(words)}`, option);
+  const unknown = words.map(String).find((one) => !all.includes(one));
   if (unknown === undefined) return;
   const nearest = findNearest(unknown, all);
   // Lists all valid names if none is similar.
