@@ -31,6 +31,9 @@ describe("the masking of secrets [interfaces 4]", () => {
     ["a token in a path", `/_uploads/${TOKEN}/x`, `/_uploads/${MASK}/x`],
     ["a token in a URL", `http://127.0.0.1:1/u?upload_id=${TOKEN}`, `http://127.0.0.1:1/u?upload_id=${MASK}`],
     ["a named parameter", "/x?token=short&y=1", `/x?token=${MASK}&y=1`],
+    ["a parameter of a fragment", "/x?y=1#y=1&token=a?b z", `/x?y=1#y=1&token=${MASK} z`],
+    ["a parameter after a route in a fragment", "/#/callback?token=short", `/#/callback?token=${MASK}`],
+    ["a nested parameter", "/x?user[token]=short", `/x?user[token]=${MASK}`],
     ["an ordinary path", "/v1/organizations/org_acme/departments", "/v1/organizations/org_acme/departments"],
     [
       "a long name of words and numbers",
@@ -66,6 +69,10 @@ describe("the masking of secrets [interfaces 4]", () => {
     expect(redactJson({ details: { field: "api_key", value: { a: "canary" } } })).toEqual({
       details: { field: "api_key", value: MASK },
     });
+    expect(redactJson({ details: { field: "keys[0].token[1]", value: "canary" } })).toEqual({
+      details: { field: "keys[0].token[1]", value: MASK },
+    });
+    expect(redactJson({ [KEY]: { name: "x" } })).toEqual({ [`ak_${MASK}`]: { name: "x" } });
     expect(redactJson({ details: { field: "name", value: "shown" } })).toEqual({
       details: { field: "name", value: "shown" },
     });

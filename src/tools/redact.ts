@@ -19,13 +19,15 @@ export const MASK = "***";
 /** In a body that is not valid JSON: `"secret": "…"` up to the end of the text or of its string. */
 const SECRET_PAIR = new RegExp(`("${SECRET_NAMES}"\\s*:\\s*)("(?:[^"\\\\]|\\\\.)*"?|[^,}\\]\\s]+)`, "gi");
 
+/** A parameter of the query or the fragment of a URL. */
+const PARAMETER = /([?&#])([^\s"'<>=&?#]{1,240})=[^\s"'<>&#]*/g;
+
 /** Redacts what looks like a secret in any text. Keys keep their prefix, so that a reader sees what kind they were. */
 export function redactText(text: string): string {
   if (text.length < 10) return text;
-  const masked = maskTokens(text);
-  return masked.includes("?")
-    ? masked.replace(/\?[^\s"'<>#]+/g, (query) => `?${redactQuery(query.slice(1))}`)
-    : masked;
+  return maskTokens(text).replace(PARAMETER, (pair, before: string, name: string) =>
+    isSecretName(name) ? `${before}${name}=${MASK}` : pair,
+  );
 }
 
 export function redactQuery(query: string): string {
@@ -66,11 +68,11 @@ export function redactJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   // An error names its field, and repeats the field's value beside it (G08).
   const fieldName = (value as Record<string, unknown>)["field"];
-  const isValueSecret = typeof fieldName === "string" && isSecretName(fieldName.split(/[.[]/).at(-1)!);
+  const isValueSecret = typeof fieldName === "string" && isSecretName(fieldName.split(".").at(-1)!);
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const isSecret = isSecretName(name) || (isValueSecret && name === "value");
-      return [name, isSecret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
+      return [redactText(name), isSecret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
     }),
   );
 }

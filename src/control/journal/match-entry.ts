@@ -246,6 +246,6 @@ export function findBodyDifference(expected: unknown, actual: unknown, path = "b
 function formatMasked(path: string, value: unknown): string {
   if (value === undefined) return "missing";
   const name = path.split(".").at(-1)!;
-  const masked = (redactJson({ [name]: value }) as Record<string, unknown>)[name];
+  const [masked] = Object.values(redactJson({ [name]: value }) as object);
   return clip(JSON.stringify(masked), 80);
 }

@@ -13,9 +13,9 @@ const SECRET_WORDS =
 
 /**
  * Names of JSON fields, form fields, query parameters and headers, as a part of a case-insensitive pattern. The last
- * word of a name says what it contains, as in `signing_secret` and `accessToken`.
+ * word of a name says what it contains, as in `signing_secret`, `accessToken` and `user[token]`.
  */
-export const SECRET_NAMES = `(?:[\\w-]{0,80}(?:${SECRET_WORDS}|${CREDENTIALS}))`;
+export const SECRET_NAMES = `(?:[\\w.[\\]-]{0,80}(?:${SECRET_WORDS}|${CREDENTIALS})(?:[[\\]][\\w[\\]-]{0,80})?)`;
 
 const SECRET_NAME = new RegExp(`^${SECRET_NAMES}$`, "i");
 

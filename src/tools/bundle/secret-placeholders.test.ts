@@ -20,6 +20,7 @@ const OWN_NAMES = [
   ...["signing_secret", "webhookSecret", "accessToken", "session-token", "new_password", "userPassword"],
   ...["x-api-key", "privateKey", "db_passwd", "PWD", "passphrase", "jwt", "proxy_authorization"],
   ...["credentials", "credential", "bearer", "auth", "authentication", "proxy_auth", "basicAuth"],
+  ...["user[password]", "user[tokens][][token]", "token[]", "auth[key]", "login.password"],
   ...["awsCredentials", "user-credential", "httpBearer", "cors_auth", "allow_token"],
 ];
 const FIELDS = [...NAMES, ...OWN_NAMES, "secret", "PASSWORD", "Authorization"];
@@ -30,6 +31,7 @@ const HEADERS = [
 ];
 const OPEN_FIELDS = [
   ...["key", "tokens", "max_tokens", "name", "secretary", "author", "auth_configs", "cors_credentials"],
+  ...["tokens[]", "secretary[name]", "auth.example.com", "settings[cors_credentials]"],
 ];
 const OPEN_HEADERS = [
   ...["Accept", "X-Request-Id", "X-Token-Count", "Cookie-Policy", "Access-Control-Allow-Credentials"],
