@@ -177,11 +177,16 @@ describe("a bundle", () => {
     const lost = await api.control("POST", "/bundle");
     expect(lost.status).toBe(409);
     expect(lost.body.detail).toContain("lost 1 of the requests");
+    expect(lost.body.advice).toContain("raise the setting journal_limit");
     await api.control("POST", "/reset");
     await api.call("dan", "GET", "/v1/models");
     await api.bundle();
     await api.control("DELETE", "/journal");
-    expect((await api.control("POST", "/bundle")).status).toBe(409);
+    const cleared = await api.control("POST", "/bundle");
+    expect([cleared.status, cleared.body.detail]).toEqual([
+      409,
+      "The journal was cleared since the sandbox was created or reset; reset the sandbox and repeat the requests.",
+    ]);
   });
 
   it("is refused with 409 for a fork, an old snapshot, and an upload that the journal lacks [interfaces 4]", async () => {

@@ -84,6 +84,10 @@ function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording
     throw new BundleRefusal("not-replayable", detail, "reset the sandbox and repeat the requests");
   }
   const missing = journal.lastSequence - initial.position - entries.length;
+  if (missing > journal.dropped) {
+    const detail = "The journal was cleared since the sandbox was created or reset";
+    throw new BundleRefusal("journal-incomplete", detail, "reset the sandbox and repeat the requests");
+  }
   if (missing > 0) {
     const detail = `The journal has lost ${missing} of the requests since the sandbox was created or reset`;
     const advice = "raise the setting journal_limit, reset the sandbox, and repeat the requests";
