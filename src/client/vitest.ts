@@ -34,7 +34,7 @@ export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClien
   sandbox: async ({ task, understudy }, use) => {
     await runInSandbox(servers, understudy, {
       name: toFullName(task),
-      id: `${task.id} ${task.result?.repeatCount}`,
+      id: task.id,
       run: use,
       // Hooks such as onTestFailed run too late: the sandbox and its journal are already deleted.
       outcome: () => {
