@@ -335,10 +335,20 @@ components: { securitySchemes: { key: { type: apiKey, ${place} } } }
       );
       const contract = await readContract(file);
       const { url } = closeLater(await createUnderstudy({ openapi: [file] }));
-      const { passed, failed, differs } = await run(contract, url);
+      const between = closeLater(await startProxy(url, (_asked, answer) => answer));
+      const { report, passed, failed, differs } = await run(contract, between.url);
       expect({ passed, failed, differs }).toEqual({
         ...{ passed: ["download/answer", "download/no-credentials"], failed: [], differs: [] },
       });
+      const downloads = between.seen.filter(({ path }) => path.startsWith("/v1/download"));
+      const places = downloads.flatMap(({ path, headers }) => [
+        ...(path.endsWith(`?key=${KEY}`) ? ["in: query, name: key"] : []),
+        ...(headers.cookie === `session=${KEY}` ? ["in: cookie, name: session"] : []),
+        ...(headers["x-key"] === KEY ? ["in: header, name: X-Key"] : []),
+        ...(hasKey(headers) ? ["elsewhere"] : []),
+      ]);
+      expect([...new Set(places)]).toEqual([place]);
+      expect(JSON.stringify(report)).not.toContain(KEY);
       await fetch(`${url}/_control/sandboxes/default/journal`, { method: "DELETE" });
       const query = place.includes("query") ? `?key=${KEY}` : "";
       const headers = { ...(place.includes("X-Key") && { "X-Key": KEY }), cookie: `session=${KEY}` };

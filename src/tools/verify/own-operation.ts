@@ -107,18 +107,22 @@ export function findRecord(
   return undefined;
 }
 
-/** The key as the operation's document says that it is sent; undefined: as the reference says. */
-export function toCredential({ openapi }: AnyOperation, key: string): Record<string, string> | undefined {
-  if (openapi === undefined) return undefined;
-  const document = openapi.document as { security?: JsonObject[]; components?: JsonObject };
-  const { security = document.security } = openapi.operation as { security?: JsonObject[] };
+/** The headers and the query that carry the key, as the operation's document says, or the reference. */
+export function toCredential(
+  { openapi }: Partial<AnyOperation>,
+  key: string,
+): { headers?: Record<string, string>; query?: [name: string, value: string] } {
+  const document = (openapi?.document ?? {}) as { security?: JsonObject[]; components?: JsonObject };
+  const { security = document.security } = (openapi?.operation ?? {}) as { security?: JsonObject[] };
   const schemes = (document.components?.["securitySchemes"] ?? {}) as Record<string, JsonObject>;
-  for (const name of (security ?? []).flatMap((one) => Object.keys(one))) {
-    const scheme = schemes[name] ?? {};
-    if (scheme["type"] === "apiKey" && scheme["in"] === "header") return { [String(scheme["name"])]: key };
-    const isBearer = String(scheme["scheme"]).toLowerCase() === "bearer";
-    if (isBearer || scheme["type"] === "oauth2" || scheme["type"] === "openIdConnect")
-      return { Authorization: `Bearer ${key}` };
+  for (const schemeName of (security ?? []).flatMap((one) => Object.keys(one))) {
+    const { type, in: place, name, scheme } = schemes[schemeName] ?? {};
+    if (type === "apiKey" && place === "query") return { query: [String(name), key] };
+    if (type === "apiKey")
+      return { headers: place === "cookie" ? { cookie: `${name}=${key}` } : { [String(name)]: key } };
+    const isBearer = String(scheme).toLowerCase() === "bearer";
+    if (isBearer || type === "oauth2" || type === "openIdConnect")
+      return { headers: { Authorization: `Bearer ${key}` } };
   }
-  return undefined;
+  return { headers: { "api-key": key } };
 }

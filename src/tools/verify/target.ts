@@ -123,11 +123,14 @@ export class Target {
     const ownSignals = [abort.signal, AbortSignal.timeout(this.options.timeoutMs)];
     // A request that changes something goes on if the run is stopped: without its answer the change could not be undone.
     const signal = AbortSignal.any(changesNothing(call) ? [stop, ...ownSignals] : ownSignals);
-    const headers = this.makeHeaders(call);
+    const credential = authenticated ? toCredential(operation ?? {}, this.options.key) : undefined;
+    const headers = { ...credential?.headers, ...this.makeHeaders(call) };
     const request = { operation, method, path, authenticated, sent: toSent(call, headers) };
     const init: RequestInit = { method, redirect: "manual", signal, headers, body: toBody(call) };
     try {
-      const response = await fetch(call.url ?? this.options.url + path, init);
+      const url = new URL(call.url ?? this.options.url + path);
+      if (credential?.query !== undefined) url.searchParams.append(...credential.query);
+      const response = await fetch(url, init);
       const answer = call.endsAfterFirstEvents ? await readFirstEvents(response) : await readAnswer(response);
       return { ...request, ...answer };
     } catch (error) {
@@ -138,12 +141,9 @@ export class Target {
     }
   }
 
-  private makeHeaders({ operation, credential = "key", body, url, headers }: Call): Record<string, string> {
+  private makeHeaders({ credential, body, headers }: Call): Record<string, string> {
     const ownHeaders: Record<string, string> = { "user-agent": this.options.userAgent };
-    const { key } = this.options;
-    if (url === undefined && credential === "key")
-      Object.assign(ownHeaders, (operation && toCredential(operation, key)) ?? { "api-key": key });
-    else if (typeof credential === "object") Object.assign(ownHeaders, credential);
+    if (typeof credential === "object") Object.assign(ownHeaders, credential);
     if (body !== undefined && !isRaw(body)) ownHeaders["content-type"] = "application/json";
     return { ...ownHeaders, ...headers };
   }
