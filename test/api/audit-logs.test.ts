@@ -275,6 +275,19 @@ describe("audit_logs.export", () => {
 });
 
 describe("an audit entry", () => {
+  it.each([
+    [{}, "usr_ben", "Ben Castro"],
+    [{ entity_id: "usr_cleo" }, "usr_cleo", "Cleo Martin"],
+    [{ entity_type: "department", entity_id: "dept_ops" }, "dept_ops", "Operations"],
+    [{ entity_type: "vector_store", entity_id: "vs_new" }, "vs_new", "Manuals"],
+    [{ entity_type: "role", entity_id: "role_x" }, "role_x", "role_x"],
+    [{ entity_type: "department" }, expect.stringMatching(/^obj_/), expect.stringMatching(/^obj_/)],
+  ])("that a state call creates with %j names that object, and not the actor [G40]", (fields, id, name) => {
+    getStateRules(api, "vector_stores").post({ id: "vs_new", name: "Manuals" });
+    const { record } = getStateRules(api, "audit_logs").post({ actor_id: "usr_ben", ...fields });
+    expect([record.entity_id, record.entity_name, record.actor_name]).toEqual([id, name, "Ben Castro"]);
+  });
+
   it("names the actor by the current name, also after the actor is deleted [G31]", async () => {
     write("Before");
     getStateRules(api, "users").patch("usr_ben", { name: "Benedict Castro" }, { silent: true });

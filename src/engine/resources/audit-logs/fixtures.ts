@@ -84,7 +84,9 @@ export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const organization_id = chooseOrganization(context, fields.organization_id);
   const actor_id = findActorId(world, fields.actor_id ?? context.actor_id, organization_id);
   const actor = findPerson(world, actor_id);
-  const { id = context.createNewestFirstId("log_"), timestamp = now } = fields;
-  const change = makeChange("user", "updated", actor);
+  const { id = context.createNewestFirstId("log_"), timestamp = now, entity_type = "user" } = fields;
+  const { entity_id = entity_type === "user" ? actor_id : context.createId("obj_") } = fields;
+  const record = world.get(departments, entity_id) ?? world.get(vectorStores, entity_id);
+  const change = makeChange("user", "updated", record ?? findPerson(world, entity_id));
   return { ...toAuditLog(change, { id, organization_id, timestamp, actor }), ...fields };
 };
