@@ -113,6 +113,8 @@ describe("state calls on connectors", () => {
     ["PATCH", "connector_jobs/job_sync_running", { duration: 5 }, "duration"],
     ["PATCH", "connector_jobs/job_sync_done", { duration: null }, "duration"],
     ["PATCH", "connector_jobs/job_sync_done", { status: "running" }, "connection_id"],
+    ["PATCH", "connector_jobs/job_sync_done", { organization_id: "org_globex" }, "organization_id"],
+    ["PATCH", "connector_jobs/job_sync_done", { connection_id: "conn_globex" }, "connection_id"],
     ["POST", "connections", { organization_id: "org_nope" }, "organization_id"],
     ["POST", "connector_notifications", { organization_id: "org_nope" }, "organization_id"],
     [
@@ -122,6 +124,7 @@ describe("state calls on connectors", () => {
       "notifications[0].url",
     ],
   ])("%s %s %j is refused with 422 and names %s [G14]", async (method, path, body, field) => {
+    await callState("POST", "connections", { id: "conn_globex", organization_id: "org_globex" });
     const answer = await callState(method, path, body);
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });

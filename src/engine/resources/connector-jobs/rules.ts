@@ -35,7 +35,6 @@ export const JOB_EVENTS = [jobSucceeded, jobFailed] as const;
 
 type Totals = Pick<ConnectorJob, "bytes_total" | "rows_total">;
 
-/** The total bytes and rows of a sync. */
 export function drawTotals(random: Random): Totals {
   const rows_total = random.int(200, 4000);
   return { rows_total, bytes_total: rows_total * random.int(512, 4096) };
@@ -186,7 +185,7 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
     return tx.insert(connectorJobs, record);
   },
   update(tx, before, after, { settings, silent }, given) {
-    requireConnection(tx, after);
+    requireConnection(tx, after, before);
     const startsOrEnds = (before.status === "running") !== (after.status === "running");
     // A job that starts or ends gets its duration below, unless the call gives one.
     if (!startsOrEnds || after.duration !== before.duration) requireDurationToFitStatus(after);
@@ -204,10 +203,12 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
   },
 };
 
-function requireConnection(tx: Transaction, { connection_id, organization_id }: ConnectorJob): void {
-  const connection = requireReferencedRecord(tx, connections, { field: "connection_id", id: connection_id });
-  if (connection.organization_id !== organization_id)
-    throw invalidInput("organization_id", organization_id, "the connection belongs to another organization");
+function requireConnection(tx: Transaction, job: ConnectorJob, before = job): void {
+  const id = job.connection_id;
+  const { organization_id } = requireReferencedRecord(tx, connections, { field: "connection_id", id });
+  const changed = id === before.connection_id ? "organization_id" : "connection_id";
+  if (organization_id !== job.organization_id)
+    throw invalidInput(changed, job[changed], "the connection belongs to another organization");
 }
 
 function requireDurationToFitStatus({ status, duration }: ConnectorJob): void {
