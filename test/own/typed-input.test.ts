@@ -182,6 +182,25 @@ it("the default of a field inside an object or a list is its value if the client
   expect([answer.status, await answer.json()]).toEqual([200, read]);
 });
 
+it("the default of a field inside a record is its value if an insert, a state call or an update omits it [interfaces 18]", async () => {
+  const size = integer({ default: 10 });
+  const crates = defineCollection({
+    name: "crates",
+    fields: { label: string({ default: "new" }), box: object({ size }), boxes: array(object({ size })) },
+  });
+  const fields = { box: {}, boxes: [{}, { size: 2 }] };
+  const handle = ({ world }: { world: { crates: { insert(values: object): object } } }) =>
+    world.crates.insert(fields);
+  const read = { label: "new", box: { size: 10 }, boxes: [{ size: 10 }, { size: 2 }] };
+  const operations = [crates, defineTestOperation({ method: "POST", uses: { crates }, handle })];
+  sandbox = await createSandbox({ operations });
+  const answer = await sandbox!.fetch("/v1/try", { method: "POST" });
+  expect([answer.status, await answer.json()]).toMatchObject([200, read]);
+  const state = sandbox!.state("crates" as "threads");
+  const { id } = await state.create({ ...fields, label: "old" } as never);
+  expect(await state.update(id, { box: {} } as never)).toMatchObject({ ...read, label: "old" });
+});
+
 it("a body that may have any other fields is accepted with them, without a warning [G09]", async () => {
   const body = object({ label: string() }, { additionalProperties: true });
   await ask({ method: "POST", body, handle: (call: { body: object }) => call.body });

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from "typebox";
-import { isEqual } from "../maps.ts";
+import { isEqual, mapValues } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
@@ -9,9 +9,9 @@ import { findInvalidField } from "./invalid-field.ts";
 import { convertInstants, isInternal, removeInternalFields } from "./public-view.ts";
 import { requireReferences } from "./references.ts";
 import type { Resource, StateActor, StateRules } from "./resource.ts";
-import { isJsonObject } from "./schema.ts";
+import { isJsonObject, toPlainSchema } from "./schema.ts";
 import { cutText } from "./text.ts";
-import { toValidator } from "./validator.ts";
+import { makeAjv, provideValidator, toValidator } from "./validator.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -44,7 +44,11 @@ export class PublicCollection {
     this.properties = this.recordSchema.properties;
     // No field is required: the server completes the record.
     const { required: _required, $id: _id, ...others } = this.recordSchema as TObject & { $id?: string };
-    this.partialSchema = { ...others, additionalProperties: false } as unknown as TObject;
+    const fields = mapValues(this.properties, (field) => ({ ...field, default: undefined }));
+    const schema = { ...others, properties: fields, additionalProperties: false } as unknown as TObject;
+    this.partialSchema = schema;
+    // Adds the defaults of fields within objects and lists, which a call replaces as a whole.
+    provideValidator(schema, () => makeAjv({ useDefaults: true }).compile(toPlainSchema(schema)));
   }
 
   toPublic(record: object, world: Pick<WorldReader, "toIso">): Fields {
@@ -87,7 +91,6 @@ export class PublicCollection {
     return readAgain(tx, collection, rules.insert?.(tx, record, actor) ?? tx.insert(collection, record));
   }
 
-  /** Completes stored fields to a new record. */
   protected makeRecord(tx: Transaction, fields: Fields, actor: StateActor, stream: string): Fields {
     const { user_id: actor_id, organization_id: actor_organization_id, settings } = actor;
     const random = tx.random(`${stream}/${this.collection.name}`);
@@ -182,7 +185,6 @@ export function mapCollections<T>(
   return new Map(entries);
 }
 
-/** The record after the change, as the rules have completed it. */
 function readAgain(tx: Transaction, collection: AnyCollection, record: StoredRecord): Fields {
   return (tx.get(collection, collection.getId(record)) ?? record) as Fields;
 }

@@ -1,7 +1,6 @@
 import type { User } from "../users/schema.ts";
 import type { EntityType } from "./schema.ts";
 
-/** A record, or another thing, that an entry names. */
 export interface NamedObject {
   id: string;
   name: string;
