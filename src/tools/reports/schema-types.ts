@@ -96,7 +96,12 @@ export function toField(name: string, type: string, optional = false): string {
 const quote = (value: unknown) =>
   JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 
-const toUnion = (types: readonly string[]) => [...new Set(types)].join(" | ");
+function toUnion(types: readonly string[]): string {
+  const parts = new Set(types.flatMap((type) => type.split(/ \| (null)$/).filter(Boolean)));
+  // Last, where the next union finds it.
+  if (parts.delete("null")) parts.add("null");
+  return [...parts].join(" | ");
+}
 
 const addParentheses = (type: string) => (/ [|&] /.test(type) ? `(${type})` : type);
 
