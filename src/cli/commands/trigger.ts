@@ -145,7 +145,7 @@ async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise
   const nextTurn = createPacer(intervalMs);
   for (const id of reorder(duplicate ? [...deliveryIds, ...deliveryIds] : deliveryIds)) {
     await nextTurn();
-    const delivery = await sandbox.deliveries.get(id);
+    const { body, log, exchanges, ...delivery } = await sandbox.deliveries.get(id);
     // A minute after its staged failure, the sandbox has delivered it by a retry.
     const isDelivered = delivery.status === "success" && !deliveriesById.has(id);
     const { items } = isDelivered
