@@ -125,7 +125,6 @@ export class TestServers {
 
 type TestOutcome = "passed" | "failed" | "skipped";
 
-/** A test, as its runner describes it. */
 interface RunnerTest {
   name: string;
   /** The same for each of its attempts. */
@@ -210,7 +209,6 @@ function describeUnreleased(held: readonly Held[]): string | undefined {
   return `still held at the end of the test: ${heldTexts}. Release each: (await sandbox.held.next()).release(), or sandbox.held.release(id)`;
 }
 
-/** A rule with its name for messages. */
 type LabelledRule = FaultRule & { label: string };
 
 /** Inline rules, and those of active scenarios; the suite itself checks its own rules. */
@@ -313,7 +311,6 @@ function watchSkips(context: unknown): () => boolean {
   return () => skipped;
 }
 
-/** The state of Jest's `expect`. */
 interface JestState {
   currentTestName?: string;
   /** The test that runs, of those that run at the same time. */

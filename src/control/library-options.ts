@@ -15,7 +15,7 @@ export const Seed = Type.Integer({
 
 const Texts = Type.Optional(Type.Array(Type.String()));
 const Flag = Type.Optional(Type.Boolean());
-const Limit = Type.Integer({ minimum: 0 });
+const Limits = Type.Optional(MapOf(Type.Integer({ minimum: 0 })));
 const Address = (example: string) =>
   Type.String({
     pattern: "^https?://[^/?#@]+(/[^?#]*)?(?<!/v\\d+/?)$",
@@ -41,9 +41,7 @@ export const LibraryOptions = Type.Object({
       ClosedObject({ file: Type.String() }),
     ]),
   ),
-  shared: Type.Optional(
-    ClosedObject({ token: Type.String(), limits: Type.Optional(MapOf(Limit)), allowAddresses: Texts }),
-  ),
+  shared: Type.Optional(ClosedObject({ token: Type.String(), limits: Limits, allowAddresses: Texts })),
   overrides: Flag,
   delay: Unchecked,
   certificate: Type.Optional(Type.Object({ cert: Type.String(), key: Type.String() })),

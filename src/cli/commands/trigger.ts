@@ -93,7 +93,6 @@ async function listInactive(
 type Deliveries = Triggered["deliveries"];
 
 interface Sent {
-  /** Each once. */
   deliveries: Deliveries;
   /** A delivery that succeeded stays delivered when its second attempt fails. */
   attempts: Attempt[];
@@ -105,7 +104,6 @@ interface Sending {
   count: number;
   /** Between two events, or two deliveries out of order; a duplicate follows its delivery at once. */
   intervalMs: number;
-  /** Send each delivery a second time, with its id and its bytes. */
   duplicate: boolean;
 }
 
@@ -157,7 +155,6 @@ async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise
   return { deliveries: deliveryIds.flatMap((id) => deliveriesById.get(id) ?? []), attempts };
 }
 
-/** Returns a function that resolves when the next delivery may start. */
 function createPacer(intervalMs: number): () => Promise<void> {
   let nextStart = performance.now();
   return async () => {

@@ -26,7 +26,6 @@ export class ClientTestUsageError extends InputError {
   override readonly name = "ClientTestUsageError";
 }
 
-/** Thrown by a run whose client does not end. */
 export class ClientHangs extends Error {}
 
 const TIMEOUT_MS = 20_000;
@@ -289,7 +288,6 @@ function pickSettings(before: object, changed: SettingsChange): SettingsChange {
   return Object.fromEntries(Object.entries(before).filter(([name]) => names.includes(name)));
 }
 
-/** One line for a report. */
 export function describeReport({ verdict, stopped, summary, runs, duration_ms }: ClientReport): string {
   if (stopped !== null) return stopped;
   const { passed, failed, not_observable } = summary;

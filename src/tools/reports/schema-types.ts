@@ -9,7 +9,6 @@ export interface TypeScope {
   /** Whether `nullable`, a keyword of OpenAPI 3.0, allows null. */
   readsNullable: boolean;
   has(schema: JsonSchema, keyword: "readOnly" | "writeOnly"): boolean;
-  /** The type of what a `$ref` names. */
   refer(ref: string): string;
 }
 

@@ -2,7 +2,6 @@ import { References } from "../../documents/openapi/references.ts";
 import { type AnyOperation, isReadOnly } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
-/** A parameter as the checks of own operations need it. */
 interface OwnParameter {
   name: string;
   schema: JsonObject;
