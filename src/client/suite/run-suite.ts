@@ -78,7 +78,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   };
 }
 
-/** A name has at most 63 lower-case letters, digits and hyphens (interfaces.md 3); tests append ten of them. */
+/** A name has at most 63 lower-case letters, digits and hyphens (interfaces.md 3); tests append ten characters. */
 function nameSandbox(run: string, position: number, scenario: string): string {
   const slug = scenario.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   return `suite-${run}-${position + 1}-${slug}`.slice(0, 53).replace(/-+$/, "");

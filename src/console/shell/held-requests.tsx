@@ -124,7 +124,7 @@ function TimeLeft({ until }: { until: string }) {
 function AnswerDialog({ held, isHeld, onClose }: { held: Held; isHeld: boolean; onClose: () => void }) {
   const release = useRelease(held);
   const [text, setText] = useState(() => JSON.stringify(getInitialAnswer(held), null, 2));
-  // Later, since nothing else can have the focus while the dialog is open.
+  // When the dialog closes, since its button may be gone; until then, nothing else can have the focus.
   useEffect(() => (isHeld ? undefined : () => void setTimeout(focusViewIfLost)), [isHeld]);
   const readOptions = () => ({ answer: requireJson(text, "answer", "The answer") }) as ReleaseOptions;
   const mutate = () => release.mutate(readOptions, { onSuccess: onClose });
@@ -151,7 +151,7 @@ function AnswerDialog({ held, isHeld, onClose }: { held: Held; isHeld: boolean; 
   );
 }
 
-/** The answer that waits, perhaps without a body; before there is one, an empty object. */
+/** The answer that waits, perhaps without a body; before there is one, a 200 with an empty object. */
 function getInitialAnswer({ response, event }: Held): NonNullable<ReleaseOptions["answer"]> {
   if (event !== null) return { status: 200 };
   return response === null ? { status: 200, body: {} } : { status: response.status, body: response.body };

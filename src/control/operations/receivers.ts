@@ -175,7 +175,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 11",
     route: "GET /_control/sandboxes/{name}/receivers/{id}/stream",
     summary:
-      "Follow the deliveries of a receiver with the answer `forward`; each waits to be answered by the next call",
+      "Follow the deliveries of a receiver with the answer `forward`; each waits for its answer from the call below",
     description:
       "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. If several clients follow, the last to connect gets each delivery.",
     params: ReceiverParams,

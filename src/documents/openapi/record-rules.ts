@@ -37,7 +37,7 @@ export class RecordRules {
     return this.findBroken(whole) === undefined ? whole : record;
   }
 
-  /** The rule that the given fields break, which no other fields can make valid unless `isWhole`. */
+  /** The rule that the given fields break; unless `isWhole`, only one that no further fields can satisfy. */
   findInvalid(fields: JsonObject, isWhole: boolean): InvalidField | undefined {
     const broken = this.findBroken(fields);
     const canFit = (given: JsonObject) => this.findBroken(this.generate(given, ANY.seed)) === undefined;

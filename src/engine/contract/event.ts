@@ -42,7 +42,7 @@ export interface EventDeclaration<
   /** The fields of its data, in the order in which they are sent (G25). Default: all fields of its subject. */
   data: readonly F[];
   /** The values of fields in every such event, since the change gives them to its subject. */
-  impliedData?: Readonly<Partial<Record<F, string | boolean>>>;
+  fixedData?: Readonly<Partial<Record<F, string | boolean>>>;
   /** Whether the subject was created by the change that emits the event. */
   isAboutCreation?: true;
 }
@@ -108,14 +108,14 @@ export function emit<S extends object>(
 
 /** Builds the data of an event: the declared fields, instants as ISO 8601 (G25). No other code does. */
 export function buildEventData<S extends object>(
-  { about, data: fields, impliedData = {} }: EventDeclaration<string, S, string>,
+  { about, data: fields, fixedData = {} }: EventDeclaration<string, S, string>,
   subject: S,
   world: Pick<WorldReader, "toIso">,
 ): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const field of fields) {
     const key = field === about.idAlias?.inData ? about.idAlias.inSubject : field;
-    const value = impliedData[field] ?? (subject as Record<string, unknown>)[key];
+    const value = fixedData[field] ?? (subject as Record<string, unknown>)[key];
     if (value === undefined) continue;
     data[field] = typeof value === "number" && isInstant(about.fields[field]!) ? world.toIso(value) : value;
   }
@@ -153,9 +153,9 @@ export function inventData(
   );
 }
 
-export function toDataSchema({ about, data, impliedData = {} }: AnyEvent): TObject {
+export function toDataSchema({ about, data, fixedData = {} }: AnyEvent): TObject {
   const fields = (data as readonly string[]).map((field) => {
-    const implied = impliedData[field];
+    const implied = fixedData[field];
     return [field, implied === undefined ? about.fields[field]! : Type.Literal(implied)] as const;
   });
   return Type.Object(Object.fromEntries(fields));

@@ -39,7 +39,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
   private readonly onChange: () => void;
 
   /**
-   * @param serverRules after all others
+   * @param serverRules last in the order of precedence
    * @param onChange called when other rules are in force
    */
   constructor(sandbox: Sandbox, serverRules: readonly Rule[], onChange: () => void) {
@@ -172,6 +172,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
       scenarios.map((one) => [one.name, armRules(this.readForSandbox(one.rules), one.name, progress)]),
     );
     this.stagesByScenario = new Map(scenarios.flatMap((one) => toStages(one, now, stages[one.name])));
+    // The sandbox may have other operations now.
     const serverRules = this.serverRules.map(({ rule }) => readRuleForApi(rule, api));
     this.serverRules = armRules(serverRules, SERVER, progress);
     this.leases.replaceTimers(this.leaseHolders, shift_ms);
@@ -193,7 +194,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return {
       stages,
       recordStageEnds: () => {
-        for (const event of events) this.record(event);
+        for (const event of events) this.recordInHistory(event);
       },
     };
   }
@@ -202,7 +203,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     const ended = [...this.stagesByScenario.values()].filter(({ current }) => current?.until.held);
     if (ended.length === 0) return;
     const now = this.sandbox.world.epochNow();
-    for (const stages of ended) this.record(this.endStage(stages, now));
+    for (const stages of ended) this.recordInHistory(this.endStage(stages, now));
     this.notify();
   }
 
@@ -212,13 +213,13 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     if (holder?.progress.due === undefined) return false;
     const end = Math.min(holder.progress.due, this.sandbox.world.epochNow());
     holder.progress.due = undefined;
-    if (holder instanceof StageProgress) this.record(this.endStage(holder, end));
+    if (holder instanceof StageProgress) this.recordInHistory(this.endStage(holder, end));
     else if (holder instanceof ArmedRule) holder.progress.expired = true;
     this.notify();
     return true;
   }
 
-  suspendLeases(): () => void {
+  carryLeasesOver(): () => void {
     const resume = this.leases.suspend(this.leaseHolders);
     return () => {
       resume();
@@ -257,7 +258,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return event;
   }
 
-  private record(event: StageEvent): void {
+  private recordInHistory(event: StageEvent): void {
     this.sandbox.recorder.complete({ kind: "scenario", ...event });
   }
 

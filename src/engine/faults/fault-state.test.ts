@@ -42,8 +42,8 @@ const CALLS: Record<string, () => unknown> = {
   setInitialScenarios: () => faults.setInitialScenarios(["flaky-ten-percent", "slow-network"]),
   none: () => faults.setScenarios([]),
   reset: () => faults.reset(),
-  suspendLeases: () => {
-    const resume = faults.rules.suspendLeases();
+  carryLeasesOver: () => {
+    const resume = faults.rules.carryLeasesOver();
     // A world with another time: each lease keeps its remaining time, so its end moves.
     const { clock, ...value } = sandbox.world.toValue();
     sandbox.world.restore({ ...value, clock: { ...clock, at: clock.at - 1000 } });

@@ -82,7 +82,7 @@ async function inject(
     effect = UNAVAILABLE;
     exchange.reasons = [...exchange.reasons, "the sandbox was reset while the request waited"];
   }
-  // A refusal here is not the fault's answer.
+  // A 429 from here is not the fault's answer.
   if (effect !== undefined) countRequestOfServedPath(exchange, effect);
   if (!isDryRun && effect?.kind === "wire" && effect.wire.staysOpen)
     void countWaiting(exchange, () => whenAborted(exchange.request.signal));

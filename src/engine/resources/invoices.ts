@@ -75,14 +75,14 @@ const invoicePaid = event({
   ...invoiceEvent,
   name: "invoice.paid",
   summary: "An invoice was paid",
-  impliedData: { status: "paid" },
+  fixedData: { status: "paid" },
 });
 
 const invoiceFailed = event({
   ...invoiceEvent,
   name: "invoice.failed",
   summary: "The payment of an invoice failed",
-  impliedData: { status: "failed" },
+  fixedData: { status: "failed" },
 });
 
 /** The event of each status; a draft emits none. */

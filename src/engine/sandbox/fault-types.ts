@@ -103,7 +103,7 @@ export interface Injection {
 export interface StagedRequest extends Pick<FaultInjector, "before" | "after"> {
   /** The stages in which it arrived, as `scenario/stage`. */
   readonly stages: readonly string[];
-  /** Records the ends of stages that the request caused. Call this once the request is in the journal. */
+  /** Adds the ends of stages that the request caused to the history. Call this once the request is in the journal. */
   recordStageEnds(): void;
 }
 
@@ -161,7 +161,7 @@ export interface SandboxRules {
   readonly revision: number;
   /** Names of the active scenarios (interfaces.md 4). */
   readonly scenarios: readonly string[];
-  /** The names of active scenarios, and the inline rules; a rule that was replaced is another object. */
+  /** The names of active scenarios, and the inline rules. Compare them by identity: a replaced rule is another object. */
   readonly active: readonly unknown[];
   /** All stages of active scenarios, as `scenario/stage`. */
   readonly stages: readonly string[];
@@ -170,7 +170,7 @@ export interface SandboxRules {
   /** Called when a request or delivery is held. */
   onHold(): void;
   /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
-  suspendLeases(): () => void;
+  carryLeasesOver(): () => void;
 }
 
 /** The faults of one sandbox, for the sandbox, the pipeline and the sender of webhooks. */

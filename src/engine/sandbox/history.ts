@@ -83,7 +83,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   ): HistoryEntry {
     const sequence = this.lastSequence + 1;
     const id = this.idPrefix + (sequence - this.base);
-    // A restore may set the clock back: it counts from the time that it restored.
+    // A restore may set the clock back, and a later entry of one change continues it: both count from the new time.
     const began = change.kind === "restore" || change.entry !== undefined ? undefined : change.began;
     const at = began?.state.now ?? states.after.now;
     const journal_position = this.journal.lastSequence;

@@ -209,7 +209,7 @@ export class Sandbox {
   restore(value: SandboxValue): void {
     this.windows = new RateWindows(value.windows.table);
     this.parts.blobs.restore(this, value.blobs);
-    const resumeLeases = this.faults.rules.suspendLeases();
+    const resumeLeases = this.faults.rules.carryLeasesOver();
     this.world.restore(value.world);
     resumeLeases();
     this.applySettings();

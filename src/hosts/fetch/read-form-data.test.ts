@@ -51,6 +51,22 @@ describe.each([
     expect(takenBytes).toBe(0);
   });
 
+  it("has a list of files that are larger together than the limit of one [G09]", async () => {
+    const size = 2 * 1024 * 1024;
+    const form = new FormData();
+    for (const name of ["a", "b", "c"]) form.append("file", new Blob(["x".repeat(size)]), name);
+    const { headers, body } = new Response(form);
+    const request = {
+      headers: { ...Object.fromEntries(headers), "content-length": String(3 * size + 500) },
+      body: body as never,
+    };
+    const space = { folder: tmpdir(), reserve() {}, release() {} };
+    const spec = { ...SPEC, files: { file: { limit: () => size, maxCount: 3 } } };
+    const { files, cleanUp } = await read(request, spec as never, { space, settings: DEFAULT_SETTINGS });
+    expect(Object.values(files).map((file) => file!.size)).toEqual([size, size, size]);
+    cleanUp();
+  });
+
   it("has the name of a file without its folders, which browsers send for a chosen folder [G09]", async () => {
     const form = new FormData();
     form.append("file", new Blob(["12345"]), "folder/name.txt");

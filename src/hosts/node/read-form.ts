@@ -56,10 +56,10 @@ export const readForm: ReadForm = async (request, spec, storage) => {
 
 /** Refuses a form whose announced length is too large. @throws ApiError PAYLOAD_TOO_LARGE */
 function checkLength(request: Received, spec: FormSpec, settings: Settings): void {
-  const files = Object.entries(spec.files).map(([name, file]) => ({ name, limit: file.limit(settings) }));
-  const maxBytes = files.reduce((sum, { limit }) => sum + limit, 0);
+  const files = Object.values(spec.files);
+  const maxBytes = files.reduce((sum, { limit, maxCount = 1 }) => sum + limit(settings) * maxCount, 0);
   if (Number(request.headers["content-length"] ?? 0) <= maxBytes + FORM_OVERHEAD) return;
-  throw createPartTooLargeError(files[0]?.name ?? "body", maxBytes);
+  throw createPartTooLargeError(Object.keys(spec.files)[0] ?? "body", maxBytes);
 }
 
 /** A form that is being received. */
@@ -203,7 +203,7 @@ class FormReader {
       this.parts.sentTexts[name] = "";
       return undefined;
     }
-    // busboy shortens names such as `..` and `dir/` to an empty one, and reports a part without a name as undefined.
+    // busboy shortens names such as `..` and `dir/` to an empty one, and reports an empty or missing one as undefined.
     if (filename === "") return undefined;
     // From the head, since busboy assumes text/plain for a part without a type.
     const mime_type = toPartType(findContentType(this.head));

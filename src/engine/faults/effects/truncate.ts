@@ -9,7 +9,7 @@ export const truncateWire = {
   check({ wire, status, body }, report, target) {
     // The answer to a delivery gets lost as a whole, whatever its status.
     if (target === "deliveries") return;
-    // A success without a `body` is empty. A status that has no body, such as 204, shows that by itself.
+    // A success without a `body` is empty. A status that has no body, such as 204, is allowed: no client expects one.
     const isEmpty = body === "" || (status !== undefined && status < 400 && body === undefined);
     if (wire === "truncate" && isEmpty && !isBodyless(status ?? 200))
       report(["wire"], "cannot truncate an answer that has no body");

@@ -21,14 +21,14 @@ const jobSucceeded = event({
   ...JOB_EVENT,
   name: "connector.job.succeeded",
   summary: "A connector job succeeded",
-  impliedData: { status: "succeeded" },
+  fixedData: { status: "succeeded" },
 });
 
 const jobFailed = event({
   ...JOB_EVENT,
   name: "connector.job.failed",
   summary: "A connector job failed",
-  impliedData: { status: "failed" },
+  fixedData: { status: "failed" },
 });
 
 export const JOB_EVENTS = [jobSucceeded, jobFailed] as const;

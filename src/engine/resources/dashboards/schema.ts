@@ -21,6 +21,7 @@ export const dashboards = collection({
 export const ShareLink = Type.Object({
   link_id: Id("slink_"),
   dashboard_id: Id("dsh_", belongsTo("dashboards")),
+  /** Unique, also among revoked links. */
   slug: Type.String({ pattern: "^[A-Za-z0-9_-]{1,120}$" }),
   status: StringEnum(["active", "revoked"]),
   created_by: UserId(mentions("users")),

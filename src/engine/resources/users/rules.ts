@@ -41,7 +41,7 @@ const userVerified = event({
   ...userEvent,
   name: "user.verified",
   summary: "A user's e-mail address was verified",
-  impliedData: { verified: true },
+  fixedData: { verified: true },
 });
 
 export const USER_EVENTS = [userCreated, userUpdated, userDeleted, userVerified] as const;

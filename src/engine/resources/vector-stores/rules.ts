@@ -82,7 +82,7 @@ export const fileProcessed = event({
       return { ...file, store_id: store?.id ?? context.createId("vs_") };
     },
   },
-  impliedData: { status: "completed" },
+  fixedData: { status: "completed" },
 });
 
 export const VECTOR_STORE_EVENTS = [fileProcessed] as const;

@@ -17,7 +17,7 @@ interface Rule {
 
 /**
  * A check of all answers of a run: it comes last and sends nothing. `rules` creates the rules of one run. Recordings are
- * checked answer by answer (`observe`).
+ * checked answer by answer (`observe`); equal problems are counted together.
  */
 function createHeaderCheck(name: string, title: string, rules: () => readonly Rule[]): Check {
   return {

@@ -75,8 +75,8 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const namesField = !isDescribed && operation!.envelope !== "C" && recorded!.hasWholeBodies;
   if (!verdict.expect(isRefused, problem, assumption) || !namesField) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
-  const containsField = (whole: string) =>
-    field.startsWith(whole) && /^(\W|$)/.test(field.slice(whole.length));
+  const containsField = (malformed: string) =>
+    field.startsWith(malformed) && /^(\W|$)/.test(field.slice(malformed.length));
   const isNamed = typeof field === "string" && fields.some(containsField);
   verdict.expect(
     isNamed,
