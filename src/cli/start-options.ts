@@ -29,7 +29,7 @@ export interface StartOptions {
   readyFile: string | undefined;
   quiet: boolean;
   watch: boolean;
-  /** The files of `--operations` and `--openapi`. */
+  /** The files of `--operations`, then those of `--openapi`. */
   ownFiles: readonly OwnFiles[];
   server: UnderstudyOptions & { certificate?: UsedCertificate | undefined };
   /** Adds the place in the configuration file to an error about one of its options. */
@@ -288,7 +288,7 @@ async function loadConfiguration(path: string | undefined): Promise<LoadedConfig
   return readConfiguration(file);
 }
 
-/** `--clock` as the control API takes it. @throws UsageError */
+/** `--clock` of a new sandbox, as the control API takes it. @throws UsageError */
 export function toClockChange(text: string | undefined): ClockChange | undefined {
   if (text === undefined) return undefined;
   const { mode, now, rate } = readClock(text);

@@ -22,7 +22,7 @@ export function checkInput(schema: TSchema, value: unknown, prefix = ""): void {
 const NO_QUERY = ClosedObject({});
 
 /**
- * Validates a query, and returns its typed values, and the defaults of parameters that it lacks.
+ * Validates a query, and returns its typed values, with the defaults of absent parameters.
  * @throws Problem 422 for a key that is not known, sent twice, or of the wrong kind
  */
 export function parseQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {

@@ -4,7 +4,7 @@ import {
   type UserDocument,
 } from "../engine/documents/user-document.ts";
 
-/** For a page: reads a shipped file, which the build has converted to JSON. */
+/** Replaces the YAML reader in a page: reads a shipped file, which the build has converted to JSON. */
 export function readDocument(text: string, options: ReadOptions): UserDocument {
   return createInlineDocument(JSON.parse(text), options);
 }

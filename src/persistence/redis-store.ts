@@ -138,7 +138,7 @@ export class RedisStore {
     await this.connection.send(["ZADD", toFleetKey("sandboxes"), "NX", String(created_at), sandbox]);
   }
 
-  /** Milliseconds since a node first saw the current run of Redis. The first run, which has lost no data, counts from 1970. */
+  /** Milliseconds since a node first saw the current run of Redis. The first run has lost no data; its age counts from 1970. */
   readRunAge(): Promise<number> {
     return this.connection.runScript(RUN_AGE, [toFleetKey("run")], [this.connection.run_id ?? ""]);
   }

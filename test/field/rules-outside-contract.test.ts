@@ -69,6 +69,19 @@ describe("a rule that serves a path outside the contract", () => {
     expect(await lab.status(hit)).toBe(200);
   });
 
+  it.each([
+    ["delays", { delay: "10ms" }],
+    ["holds", { hold: { timeout: "50ms" } }],
+  ])("asks for credentials also if another rule %s the request [interfaces 11]", async (_verb, effect) => {
+    const lab = await createSandbox({ match: {}, public: false });
+    expect(await lab.status({})).toBe(401);
+    const path = `/_control/sandboxes/lab-${count}/faults`;
+    const armed = await api.call(undefined, "POST", path, { match: { path: "/v1/**" }, effect });
+    expect(armed.status, armed.text).toBe(201);
+    expect(await lab.status({})).toBe(401);
+    expect(await lab.status({ headers: asUser("dan") })).toBe(200);
+  });
+
   it("does not answer another method of a path with an operation", async () => {
     const lab = await createSandbox({ match: { path: "/v1/models", method: "DELETE" } });
     expect(await lab.status({ path: "/v1/models", method: "PUT" })).toBe(405);

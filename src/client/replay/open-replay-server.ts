@@ -43,7 +43,7 @@ export async function openReplayServer(
     const existing = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
     const sandbox = existing ?? sandboxes.create({ name: bundle.sandbox, ...start });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
-    // No call of a replay releases held requests: their answers were recorded.
+    // Every hold ends at once: no call of a replay releases it, and its answer was recorded.
     sandbox.held.holdsRequests = false;
     if (bundle.document !== undefined) {
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");

@@ -106,7 +106,7 @@ export function getKind({ delivery }: Pick<JournalEntry, "delivery">): "request"
   return delivery === undefined ? "request" : "delivery";
 }
 
-/** An entry with its secrets masked. All output of the journal uses this. */
+/** An entry with its secrets masked. All output of the journal but the HTTP Archive uses this. */
 export function renderEntry(entry: JournalEntry): RenderedEntry {
   const { id, sequence, operation, method, status, code, duration_ms, principal, api_key, decision } = entry;
   return {

@@ -65,7 +65,7 @@ interface RecordOrder extends Pick<RecordPage, "firstPage"> {
   find: (id: string) => object | undefined;
   /** The field by which the list is sorted before `order` and id; `-field` for descending. */
   sort: string | undefined;
-  /** Whether the list is sorted by `order` and id. */
+  /** Whether the list is sorted by `order` and id alone. */
   isByOrderAndId: boolean;
 }
 
@@ -86,9 +86,9 @@ export function readPage(
   const pageName = names.page ?? (PAGE_NAME.test(names.cursor ?? "") ? names.cursor : undefined);
   const page = readCount(query, pageName);
   const pagesBefore = (page ?? firstPage) - firstPage;
-  // The first page may be the document's default beside a sent offset.
+  // The first page may be a default, which does not replace a sent offset.
   if (pagesBefore > 0) start = pagesBefore * limit;
-  // A `page` that is a text may be either.
+  // A `page` that is a text may be a number or a cursor.
   const isNumber = pageName === names.cursor && page !== undefined;
   if (cursor !== undefined && cursor !== null && cursor !== "" && !isNumber)
     start = findAfter(rows, readCursor(String(cursor), names, order), order);

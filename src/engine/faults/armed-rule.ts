@@ -64,12 +64,12 @@ export class ArmedRule implements LeaseHolder {
   }
 
   /** Whether the rule could only delay or hold a call that an earlier rule delays or holds already. */
-  addsNothing(before: { isDelayed: boolean; isHeld: boolean }): boolean {
+  addsNothing(earlier: { isDelayed: boolean; isHeld: boolean }): boolean {
     const { effect, schedule } = this.rule;
     if (effect.answer !== undefined || effect.wire !== undefined || schedule.kind === "sequence")
       return false;
     const { delay, hold } = effect;
-    return (delay === undefined || before.isDelayed) && (hold === undefined || before.isHeld);
+    return (delay === undefined || earlier.isDelayed) && (hold === undefined || earlier.isHeld);
   }
 
   /** Counts a matching call, and decides whether it triggers the rule. @param subject an operation's id or an event's name */

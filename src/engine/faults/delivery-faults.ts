@@ -12,8 +12,8 @@ export function decideDelivery(
   let fault: DeliveryFault | undefined;
   for (const armed of rules) {
     const { matchesDelivery, effect } = armed.rule;
-    const before = { isDelayed: (fault?.delay_ms ?? 0) > 0, isHeld: fault?.hold !== undefined };
-    if (armed.isSpent || !matchesDelivery(event, webhook_id) || armed.addsNothing(before)) continue;
+    const earlier = { isDelayed: (fault?.delay_ms ?? 0) > 0, isHeld: fault?.hold !== undefined };
+    if (armed.isSpent || !matchesDelivery(event, webhook_id) || armed.addsNothing(earlier)) continue;
     const decision = armed.decide(seed, event);
     if (!decision.triggers) continue;
     const { hold, wire } = effect;

@@ -21,7 +21,7 @@ export interface RequestFaultParts {
 /** Follows the evaluation of rules. */
 export interface RuleObserver {
   readonly seed: number;
-  /** Called with a rule that matched and has counted the call. */
+  /** Called with a rule that matched and has counted the call; it may be spent now. */
   onCounted(rule: ArmedRule): void;
   /** Called with the outcome of each rule that was evaluated. */
   onEvaluated?(rule: ArmedRule, triggers: boolean, why: string): void;
@@ -180,6 +180,7 @@ class Evaluation {
   /** Why the rule that came nearest to matching did not match. */
   private nearestMiss: readonly string[] | undefined;
   private criteriaMet = -1;
+  /** Whether a rule of this path would answer an authorized caller. */
   private needsAuthorizedCaller = false;
   private readonly otherCallerRule: ArmedRule | undefined;
 
@@ -195,8 +196,8 @@ class Evaluation {
     for (let i = from; i < this.rules.length; i++) {
       const armed = this.rules[i]!;
       const { rule } = armed;
-      const before = { isDelayed: this.delay_ms !== undefined, isHeld: this.hold !== undefined };
-      if (armed.isSpent || armed.addsNothing(before)) continue;
+      const earlier = { isDelayed: this.delay_ms !== undefined, isHeld: this.hold !== undefined };
+      if (armed.isSpent || armed.addsNothing(earlier)) continue;
       const failedIndex = rule.criteria.findIndex(({ isMet }) => !isMet(this.facts));
       if (failedIndex >= 0) {
         this.recordMiss(armed, failedIndex, rule.criteria[failedIndex]!.miss);
@@ -274,9 +275,9 @@ class Evaluation {
   }
 
   private concludeWithoutAnswer(): FaultVerdict {
-    if (this.waitingRule !== undefined) return this.toVerdict(this.waitingRule, undefined);
     const { delay_ms } = this.context;
-    const { otherCallerRule, needsAuthorizedCaller } = this;
+    const { waitingRule, otherCallerRule, needsAuthorizedCaller } = this;
+    if (waitingRule !== undefined) return { ...this.toVerdict(waitingRule, undefined), needsAuthorizedCaller };
     const reasons =
       this.reasons ??
       this.nearestMiss ??

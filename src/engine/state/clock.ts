@@ -67,7 +67,7 @@ export function moveClock(clock: Clock, at: number, wall: number): Clock {
   return { mode: clock.mode, at, wall, rate: clock.rate };
 }
 
-/** Wall milliseconds until the clock shows `due`; Infinity if it stops before that. */
+/** Wall milliseconds until the clock shows `due`; Infinity if the clock stands still before `due`. */
 export function calculateWallDelay(clock: Clock, due: number, wall: number): number {
   if (clock.pinned !== undefined) return Number.POSITIVE_INFINITY;
   if (clock.rate === 0) return due <= clock.at ? 0 : Number.POSITIVE_INFINITY;

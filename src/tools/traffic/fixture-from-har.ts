@@ -116,7 +116,7 @@ function inferPlan(world: InferredFixture, { params, answer: { headers } }: Oper
   const id = headers.get(ORGANIZATION_HEADER);
   const limit = Number(headers.get("x-ratelimit-limit") ?? headers.get("x-ratelimit-limit-requests"));
   if (id === null || !(limit > 0)) return;
-  // The one in the path may be another (G32).
+  // With an organization in the path, the header names that one, whose plan the limit may not be (G32).
   const isInPath = (params["organization_id"] ?? params["org_id"]) !== undefined;
   if (isInPath && world.addOrganization(id)["plan"] !== undefined) return;
   const plan = PLANS[limit];

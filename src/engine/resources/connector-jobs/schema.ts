@@ -26,7 +26,7 @@ export const ConnectorJob = Type.Object({
   rows_synced: Type.Integer({ minimum: 0 }),
   duration: Nullable(Type.Integer({ minimum: 0, description: "Seconds; null while running" })),
   organization_id: Id("org_", belongsTo("organizations")),
-  /** The instant at which the job will succeed unless it fails before; null once it has ended. */
+  /** The end of a running job that does not fail, from which its figures follow; null once it has ended. */
   due: internal(NullableInstant()),
   /** The instant at which the job will fail; null if it will succeed, and once it has ended. */
   fails_at: internal(NullableInstant()),
