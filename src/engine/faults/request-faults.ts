@@ -277,7 +277,8 @@ class Evaluation {
   private concludeWithoutAnswer(): FaultVerdict {
     const { delay_ms } = this.context;
     const { waitingRule, otherCallerRule, needsAuthorizedCaller } = this;
-    if (waitingRule !== undefined) return { ...this.toVerdict(waitingRule, undefined), needsAuthorizedCaller };
+    if (waitingRule !== undefined)
+      return { ...this.toVerdict(waitingRule, undefined), needsAuthorizedCaller };
     const reasons =
       this.reasons ??
       this.nearestMiss ??
