@@ -37,7 +37,6 @@ export function createQueryClient(): QueryClient {
   });
 }
 
-/** Prefix of all query keys of one sandbox. */
 export const toSandboxKey = (name: string) => ["sandbox", name] as const;
 
 interface QueryOptions {
@@ -122,8 +121,8 @@ export function useChange<T, Input = void>(
 }
 
 interface UndoableOptions<T, Input> extends ConfirmationOptions<T, Input> {
-  /** By default, rewinds to before the change's entry in the history, if it has one. */
-  undo?: (calls: SandboxCalls, result: T, input: Input) => Promise<unknown>;
+  /** By default, rewinds to before the change's entry in the history, if it has one. Null: nothing undoes the change. */
+  undo?: ((calls: SandboxCalls, result: T, input: Input) => Promise<unknown>) | null;
 }
 
 /** Changes the sandbox in the address, refetches all its queries, and offers to undo the change. */
@@ -144,8 +143,8 @@ export function useSandboxChange<T, Input = void>(
     (result, input) => {
       const calls = createSandboxCalls(name);
       const [entryId] = entryIds.current;
-      if (undo !== undefined) return () => undo(calls, result, input);
-      return entryId === undefined ? undefined : () => undoEntry(calls, entryId);
+      if (undo) return () => undo(calls, result, input);
+      return entryId === undefined || undo === null ? undefined : () => undoEntry(calls, entryId);
     },
     { queryKey: toSandboxKey(name) },
   );
@@ -223,6 +222,10 @@ export function useRecords<C extends CollectionName>(
   );
 }
 
+export function useRecord<C extends CollectionName>(collection: C, id?: string, options?: QueryOptions) {
+  return useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id!), options);
+}
+
 /** Organizations as choices of a form, with the query's error. */
 export function useOrganizations() {
   const { data, error } = useRecords("organizations");
@@ -241,7 +244,6 @@ function useDocument<T>(name: "description" | "fidelity", queryFn: () => Promise
   return useQuery({ queryKey: [name], queryFn, staleTime: Number.POSITIVE_INFINITY });
 }
 
-/** OpenAPI document of the sandbox's API. */
 export function useOpenApi() {
   const query = useSandboxQuery(["openApi"], (calls) => calls.openApi(), {
     live: false,

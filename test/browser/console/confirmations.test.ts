@@ -179,6 +179,16 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("DELETE", "/faults");
   });
 
+  it("does not offer to arm a rule again that had ended [interfaces 6]", async () => {
+    await control("DELETE", "/faults");
+    const effect = { status: 503 };
+    await control("POST", "/faults", { id: "spent", match: { operation: "models.list" }, times: 1, effect });
+    await api.call("dan", "GET", "/v1/models");
+    const { page } = await openAt("/s/default/faults");
+    await page.getByRole("button", { name: "Remove spent" }).click();
+    await see(findConfirmations(page)).toHaveText("Removed spent.✕");
+  });
+
   it("is undone by Ctrl-Z while the switch that made it still has the focus [interfaces 2]", async () => {
     const { page } = await openAt("/s/default/faults?scenario=flaky-uploads");
     await page.getByRole("switch", { name: "Inactive" }).press("Space");

@@ -6,7 +6,7 @@ import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const { api, open, control: call } = useConsole("webhooks");
+const { api, open, openAt, control: call } = useConsole("webhooks");
 beforeEach(() => control("POST", "/reset"));
 
 const control = async (method: string, path: string, body?: unknown) => (await call(method, path, body)).body;
@@ -108,6 +108,28 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     }
   });
 
+  it("opens a delivery that the list does not have, and says if it is gone [interfaces 2]", async () => {
+    const deliveries = Array.from({ length: 501 }, (_, n) => ({
+      delivery_id: `del_${100 + n}`,
+      event: "user.created",
+      status: "failed",
+    }));
+    const fixture = { organizations: [{ id: "org_a" }], webhooks: [{ id: "wh_a", deliveries }] };
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "many", fixture });
+    const { items } = (await api.call(undefined, "GET", "/_control/sandboxes/many/state/deliveries")).body;
+    const { delivery_id } = items[500];
+    for (const filter of ["", "&find=unknown"]) {
+      const { page } = await openAt(`/s/many/webhooks?delivery=${delivery_id}${filter}`);
+      await see(page.getByText("Newest 500 of 501")).toBeVisible();
+      const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
+      await see(pane.getByRole("region", { name: "Payload" })).toContainText("user.created");
+    }
+    const { page } = await openAt("/s/many/webhooks?delivery=del_gone");
+    await see(page.getByRole("alert")).toHaveText("There is no del_gone in deliveries.");
+    await expectAccessible(page);
+    await api.call(undefined, "DELETE", "/_control/sandboxes/many");
+  });
+
   it("shows the payload with the signature that the receiver verified [6.3]", async () => {
     const { webhook, receiver } = await createReceiver([200]);
     const { delivery_id } = await trigger();
@@ -188,6 +210,31 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await pane.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await see(page.getByRole("row", { name: webhook.url })).toHaveCount(0);
+  });
+
+  it("shows given up deliveries as given up after the retry schedule became longer [G24]", async () => {
+    const S = "/_control/sandboxes/longer";
+    const fixture = { extends: "reference" };
+    const settings = { retry_schedule: ["1m"] };
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "longer", fixture, settings });
+    const { body: receiver } = await api.call(undefined, "POST", `${S}/receivers`, { answers: [500] });
+    const webhook = { url: receiver.url, events: ["user.created"], organization_id: "org_acme" };
+    const { body } = await api.call(undefined, "POST", `${S}/state/webhooks`, webhook);
+    const event = { event: "user.created", organization: "org_acme" };
+    await api.call(undefined, "POST", `${S}/events`, event);
+    await api.call(undefined, "POST", `${S}/clock/advance`, { by: "1m" });
+    await api.call(undefined, "PATCH", S, { settings: { retry_schedule: Array(8).fill("1m") } });
+    await api.call(undefined, "POST", `${S}/events`, event);
+    const { page } = await openAt(`/s/longer/webhooks?webhook=${body.webhook_id}`);
+    const givenUp = page.getByRole("row", { name: /^given up/ });
+    await see(givenUp.getByRole("img", { name: "2 failed", exact: true })).toBeVisible();
+    // Only the first five delays of a schedule count.
+    const retrying = page.getByRole("row", { name: /^retry in 1 min/ });
+    await see(retrying.getByRole("img", { name: "1 failed, 1 due, 4 expected", exact: true })).toBeVisible();
+    await api.call(undefined, "PATCH", `${S}/state/webhooks/${body.webhook_id}`, { active: false });
+    const cancelled = page.getByRole("row", { name: /^cancelled/ });
+    await see(cancelled.getByRole("img", { name: "1 failed, 5 cancelled", exact: true })).toBeVisible();
+    await api.call(undefined, "DELETE", S);
   });
 
   it("triggers an event with data from a form, and keeps invalid input [interfaces 4]", async () => {
@@ -325,7 +372,11 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const { receiver } = await createReceiver(["hang"]);
     const { page, complaints } = await open("?show=test");
     await choose(page, "Webhook", receiver.url);
-    await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url);
+    const inputs = [page.getByRole("textbox", { name: "URL" }), page.getByLabel("Secret")];
+    await see(inputs[0]!).toHaveValue(receiver.url);
+    await choose(page, "Webhook", "None, enter a URL");
+    for (const input of inputs) await see(input).toHaveValue("");
+    await choose(page, "Webhook", receiver.url);
     await page.getByRole("button", { name: "Run test" }).click();
     await see(page.getByRole("alert")).toContainText(/^1 of \d+: /);
     await page.getByRole("button", { name: "Stop" }).click();

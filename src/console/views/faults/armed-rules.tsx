@@ -51,7 +51,7 @@ function ArmedRule(props: { rule: FaultRule; place: number; onEdit: () => void }
   const { rule, place, onEdit } = props;
   const disarm = useSandboxChange((calls) => calls.removeRule(rule.id), {
     confirmation: `${rule.spent ? "Removed" : "Disarmed"} ${rule.id}.`,
-    undo: (calls) => calls.addRule(toDefinition(rule), place),
+    undo: rule.spent ? null : (calls) => calls.addRule(toDefinition(rule), place),
   });
   const armAgain = useSandboxChange((calls) => calls.changeRule(rule.id, toDefinition(rule)), {
     confirmation: `Armed ${rule.id} again.`,

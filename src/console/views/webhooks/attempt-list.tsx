@@ -8,7 +8,7 @@ import { formatAbsolute, RelativeTimeText, useSandboxNow } from "../../component
 import {
   type AttemptMark,
   type AttemptState,
-  type Delivery,
+  type DeliveryRow,
   formatSpan,
   listAttemptMarks,
 } from "./attempts.ts";
@@ -31,7 +31,7 @@ const MARK = 12;
  * Delivery attempts on an axis as long as the retry schedule, so that the axes of a table align. `isWide` adds tick
  * labels and the current sandbox time.
  */
-export function AttemptAxis({ delivery, isWide = false }: { delivery: Delivery; isWide?: boolean }) {
+export function AttemptAxis({ delivery, isWide = false }: { delivery: DeliveryRow; isWide?: boolean }) {
   const now = useSandboxNow();
   const delays = useRetryDelays();
   const marks = listAttemptMarks(delivery, delays);
@@ -105,7 +105,7 @@ function describeMarks(marks: readonly AttemptMark[]): string {
 }
 
 /** Attempts of a delivery; those that were made expand to their request and response. */
-export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: string | undefined }) {
+export function AttemptList({ delivery }: { delivery: DeliveryRow }) {
   const { delivery_id: id } = delivery;
   const polling = usePollingWhileRunning();
   const { data, error } = useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), polling);
@@ -134,8 +134,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
                   <AttemptExchange
                     entry={exchanges.get(unloggedCount + delivery.attempt_log.indexOf(mark.attempt) + 1)}
                     isLoading={data === undefined}
-                    secret={secret}
-                    body={delivery.body}
+                    delivery={delivery}
                   />
                 </details>
               ) : (
@@ -160,12 +159,10 @@ function describeMark({ state, attempt }: AttemptMark): string {
 function AttemptExchange(props: {
   entry: JournalEntry | undefined;
   isLoading: boolean;
-  /** Undefined if the webhook was deleted. */
-  secret: string | undefined;
-  body: string;
+  delivery: DeliveryRow;
 }) {
-  const { entry, isLoading, secret, body } = props;
-  const signature = useSignature(secret, body);
+  const { entry, isLoading, delivery } = props;
+  const signature = useSignature(delivery.webhook?.secret, delivery.body);
   if (entry === undefined) {
     return (
       <p className="quiet">{isLoading ? "Loading …" : "The request and response are no longer recorded."}</p>

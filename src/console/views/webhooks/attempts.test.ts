@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseDuration } from "../../../engine/contract/duration.ts";
-import { type Delivery, formatSpan, getDeliveryState, listAttemptMarks } from "./attempts.ts";
+import { type Delivery, formatSpan, listAttemptMarks, toRow } from "./attempts.ts";
 
 const DELAYS = ["1m", "5m", "15m", "1h", "6h"].map((delay) => parseDuration(delay)!);
 const BEGUN = Date.parse("2026-03-15T12:00:00.000Z");
@@ -40,7 +40,7 @@ const makeAttempt = (
 
 /** Minutes from the first attempt, and the state. */
 const listMarks = (one: Delivery) =>
-  listAttemptMarks(one, DELAYS).map(({ at, state }) => [(at - BEGUN) / 60_000, state]);
+  listAttemptMarks(toRow(one, DELAYS), DELAYS).map(({ at, state }) => [(at - BEGUN) / 60_000, state]);
 
 describe("listAttemptMarks", () => {
   it("shows made, due and expected attempts [G24]", () => {
@@ -59,7 +59,7 @@ describe("listAttemptMarks", () => {
       [81, "expected"],
       [441, "expected"],
     ]);
-    expect(getDeliveryState(one, DELAYS)).toBe("retrying");
+    expect(toRow(one, DELAYS).state).toBe("retrying");
   });
 
   it("shows retries that a 410 or an inactive webhook cancelled [G24]", () => {
@@ -76,7 +76,7 @@ describe("listAttemptMarks", () => {
       [81, "cancelled"],
       [441, "cancelled"],
     ]);
-    expect(getDeliveryState(one, DELAYS)).toBe("cancelled");
+    expect(toRow(one, DELAYS).state).toBe("cancelled");
   });
 
   it("shows a redelivery, and nothing after a success [G24]", () => {
@@ -97,7 +97,7 @@ describe("listAttemptMarks", () => {
   it("shows the six attempts of a fixture's delivery, which were not logged [G24]", () => {
     const one = makeDelivery({ attempts: 6, scheduled_attempts: 6, last_attempt: toIso(441) });
     expect(listMarks(one).map(([minutes]) => minutes)).toEqual([0, 1, 6, 21, 81, 441]);
-    expect(getDeliveryState(one, DELAYS)).toBe("given up");
+    expect(toRow(one, DELAYS).state).toBe("given up");
   });
 
   it("formats spans [interfaces 6]", () => {

@@ -18,15 +18,15 @@ export interface AttemptMark {
  * Attempts of a delivery on its retry schedule (G24): made, due, expected, cancelled. `delays`: milliseconds from the
  * end of each attempt to the next. `scheduled_attempts` counts those that were made, without redeliveries.
  */
-export function listAttemptMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
+export function listAttemptMarks(delivery: DeliveryRow, delays: readonly number[]): AttemptMark[] {
   const marks = toPastMarks(delivery, delays);
-  if (delivery.status === "success") return marks;
   const remainingDelays = delays.slice(delivery.scheduled_attempts);
   if (delivery.next_retry !== null) {
     const dueAt = Date.parse(delivery.next_retry);
     const dueMark: AttemptMark = { at: dueAt, state: "due", attempt: undefined };
     return [...marks, dueMark, ...planAttempts(dueAt, remainingDelays, "expected")];
   }
+  if (delivery.state !== "cancelled") return marks;
   // The attempt that would have been due is cancelled as well.
   const end = Date.parse(delivery.last_attempt ?? delivery.created_at);
   const cancelledDelays = delays.slice(Math.max(0, delivery.scheduled_attempts - 1));
@@ -60,10 +60,20 @@ function planAttempts(from: number, delays: readonly number[], state: AttemptSta
 
 export type DeliveryState = "delivered" | "retrying" | "given up" | "cancelled";
 
-export function getDeliveryState(delivery: Delivery, delays: readonly number[]): DeliveryState {
+/** A delivery with its webhook, unless that was deleted. */
+export type DeliveryRow = ReturnType<typeof toRow>;
+
+export function toRow(delivery: Delivery, delays: readonly number[], webhook?: Webhook) {
+  const to = webhook?.url ?? delivery.webhook_id;
+  return { ...delivery, webhook, to, state: getState(delivery, delays, webhook) };
+}
+
+/** The schedule may have been shorter when the last attempt failed, so only an inactive webhook cancels. */
+function getState(delivery: Delivery, delays: readonly number[], webhook?: Webhook): DeliveryState {
   if (delivery.status === "success") return "delivered";
   if (delivery.next_retry !== null) return "retrying";
-  return delivery.scheduled_attempts > delays.length ? "given up" : "cancelled";
+  const isInactive = delivery.response_code === 410 || webhook?.active === false;
+  return isInactive && delivery.scheduled_attempts <= delays.length ? "cancelled" : "given up";
 }
 
 const UNITS: readonly [string, number][] = [

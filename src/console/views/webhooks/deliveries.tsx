@@ -1,6 +1,12 @@
 import { getOwn } from "../../../engine/maps.ts";
 import { useParameters } from "../../address.ts";
-import { usePollingWhileRunning, useRecords, useSandbox, useSandboxChange } from "../../api/queries.ts";
+import {
+  usePollingWhileRunning,
+  useRecord,
+  useRecords,
+  useSandbox,
+  useSandboxChange,
+} from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/button.tsx";
 import { BodyText } from "../../components/exchange.tsx";
 import { createMatcher, parseFilter } from "../../components/filter-language.ts";
@@ -11,7 +17,7 @@ import { ClippedPath, CopyButton, formatCount, formatShown, pluralize } from "..
 import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { AttemptAxis, AttemptList } from "./attempt-list.tsx";
-import { type Delivery, type DeliveryState, getDeliveryState, type Webhook } from "./attempts.ts";
+import { type Delivery, type DeliveryRow, type DeliveryState, toRow, type Webhook } from "./attempts.ts";
 import { CallAsMember } from "./call-as-member.tsx";
 import { RetryNow } from "./retry-now.tsx";
 import { canSign, formatOpensslCommand, useSignature } from "./signature.ts";
@@ -24,19 +30,13 @@ const BADGES: Readonly<Record<DeliveryState, Outcome>> = {
   cancelled: "off",
 };
 
-type Row = Delivery & {
-  state: DeliveryState;
-  /** URL of the webhook; its id if it was deleted. */
-  to: string;
-};
-
-function DeliveryBadge({ row: { state, next_retry } }: { row: Row }) {
+function DeliveryBadge({ row: { state, next_retry } }: { row: DeliveryRow }) {
   const now = useSandboxNow();
   const word = next_retry ? `retry ${formatRelative(Date.parse(next_retry), now)}` : state;
   return <Badge outcome={BADGES[state]}>{word}</Badge>;
 }
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<DeliveryRow>[] = [
   {
     id: "state",
     title: "State",
@@ -74,7 +74,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-const FIELDS: Readonly<Record<string, (row: Row) => unknown>> = {
+const FIELDS: Readonly<Record<string, (row: DeliveryRow) => unknown>> = {
   state: ({ state }) => state,
   event: ({ event }) => event,
   to: ({ to }) => to,
@@ -85,7 +85,7 @@ const FIELDS: Readonly<Record<string, (row: Row) => unknown>> = {
   id: ({ delivery_id }) => delivery_id,
 };
 
-function joinText({ event, to, webhook_id, delivery_id, body, response_code }: Row): string {
+function joinText({ event, to, webhook_id, delivery_id, body, response_code }: DeliveryRow): string {
   return [event, to, webhook_id, delivery_id, body, response_code].join("\n").toLowerCase();
 }
 
@@ -100,13 +100,15 @@ export function Deliveries() {
   const webhook_id = get("webhook");
   const query = { limit: MAX_DELIVERIES, ...(webhook_id !== undefined && { webhook_id }) };
   const { data, error } = useRecords("deliveries", query, usePollingWhileRunning());
+  const selected = get("delivery");
+  const listed = data?.items.find(({ delivery_id }) => delivery_id === selected);
+  const unlisted = useRecord("deliveries", selected, { enabled: Boolean(selected && data && !listed) });
+  const delivery = listed ?? (unlisted.isSuccess ? unlisted.data : undefined);
   const typed = get("find") ?? "";
-  const urls = new Map(webhooks?.map((webhook) => [webhook.webhook_id, webhook.url]));
+  const webhooksById = new Map(webhooks?.map((webhook) => [webhook.webhook_id, webhook]));
+  const toShown = (one: Delivery) => toRow(one, delays, webhooksById.get(one.webhook_id));
   const rows = data?.items
-    .map((delivery): Row => {
-      const to = urls.get(delivery.webhook_id) ?? delivery.webhook_id;
-      return { ...delivery, state: getDeliveryState(delivery, delays), to };
-    })
+    .map(toShown)
     .filter(createMatcher(parseFilter(typed), (row, field) => getOwn(FIELDS, field)?.(row), joinText));
   const isComplete = data === undefined || data.total <= data.items.length;
   // A record that waits for a retry has the status `failed` too; only the control API's list calls it `pending`.
@@ -159,13 +161,12 @@ export function Deliveries() {
           )}
         </div>
       }
-      error={error ?? webhooksError}
-      rowName={typed === "" && isComplete ? "delivery" : undefined}
+      error={error ?? webhooksError ?? unlisted.error}
       label="Deliveries"
       columns={COLUMNS}
       rows={rows}
       getKey={({ delivery_id }) => delivery_id}
-      selected={get("delivery")}
+      selected={selected}
       onSelect={({ delivery_id }) => set({ delivery: delivery_id })}
       empty={
         typed ? (
@@ -180,20 +181,21 @@ export function Deliveries() {
           </EmptyState>
         )
       }
-      pane={(delivery) => (
-        <DeliveryPane
-          delivery={delivery}
-          webhook={webhooks?.find((one) => one.webhook_id === delivery.webhook_id)}
-          onClose={() => set({ delivery: undefined })}
-        />
-      )}
+      otherPane={
+        delivery && (
+          <DeliveryPane
+            key={selected}
+            delivery={toShown(delivery)}
+            onClose={() => set({ delivery: undefined })}
+          />
+        )
+      }
     />
   );
 }
 
-function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined; onClose: () => void }) {
-  const { delivery, webhook, onClose } = props;
-  const { delivery_id, webhook_id, event, status, body } = delivery;
+function DeliveryPane({ delivery, onClose }: { delivery: DeliveryRow; onClose: () => void }) {
+  const { delivery_id, webhook_id, event, status, body, webhook } = delivery;
   return (
     <DetailPane title={event} label={`Delivery ${delivery_id}`} onClose={onClose}>
       {delivery.next_retry && (
@@ -217,7 +219,7 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
       </Section>
       <Section title="Attempts">
         <AttemptAxis delivery={delivery} isWide />
-        <AttemptList delivery={delivery} secret={webhook?.secret} />
+        <AttemptList delivery={delivery} />
       </Section>
       <Section title="Payload" end={<CopyButton isSubtle text={body} />}>
         <BodyText text={body} />

@@ -34,7 +34,7 @@ export function ReceiverTest() {
   });
   const { run, stop, progress } = useReceiverTest();
   const choose = (id: string) => {
-    const { url, secret } = webhooks?.find(({ webhook_id }) => webhook_id === id) ?? inputs;
+    const { url, secret } = webhooks?.find(({ webhook_id }) => webhook_id === id) ?? { url: "", secret: "" };
     changeInputs({ webhook: id, url, secret });
   };
   const mutate = () => {

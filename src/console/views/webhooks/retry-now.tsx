@@ -1,13 +1,11 @@
-import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { useRecord, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Problem } from "../../components/status.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 
 /** Runs the next retry of a delivery, if one is pending, without moving the clock. */
 export function RetryNow({ delivery }: { delivery: string }) {
-  const { data } = useSandboxQuery(["record", "deliveries", delivery], (calls) =>
-    calls.record("deliveries", delivery),
-  );
+  const { data } = useRecord("deliveries", delivery);
   const retry = useSandboxChange((calls) => calls.runTimer({ kind: "webhook.retry", subject: delivery }), {
     confirmation: "Ran the next retry. Undo cannot unsend it.",
   });

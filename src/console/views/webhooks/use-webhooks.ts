@@ -20,10 +20,10 @@ export function useWebhookChoices(first: Choice): Choice[] {
   ];
 }
 
-/** Retry schedule: milliseconds from the end of each attempt to the next. */
+/** Retry schedule, of which five delays count: milliseconds from the end of each attempt to the next. */
 export function useRetryDelays(): readonly number[] {
   const { data } = useSandbox();
-  return (data?.settings.retry_schedule ?? []).map((delay) => parseDuration(delay)!);
+  return (data?.settings.retry_schedule ?? []).slice(0, 5).map((delay) => parseDuration(delay)!);
 }
 
 /** Sent by `POST /webhooks/ID/test` only. */

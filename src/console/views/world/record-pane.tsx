@@ -1,7 +1,7 @@
 import type { CollectionName } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import type { Fields, FormField } from "../../api/form-fields.ts";
-import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { useRecord, useSandboxChange } from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/button.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { LoadError, NotFound } from "../../components/status.tsx";
@@ -24,10 +24,8 @@ export function RecordPane(props: PaneProps & { id: string }) {
     },
     { confirmation: `Deleted ${id}.` },
   );
-  const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id), {
-    // The live stream may report the deletion before its call has ended.
-    enabled: !remove.isPending,
-  });
+  // The live stream may report the deletion before its call has ended.
+  const query = useRecord(collection, id, { enabled: !remove.isPending });
   return (
     <DetailPane
       title={<span className="mono">{id}</span>}
