@@ -8,9 +8,9 @@ export interface TimelineData {
   history: readonly HistoryEntry[];
   /** Duration and fault of delivery attempts, by the id of their history entry. */
   attempts: ReadonlyMap<string, Attempt>;
-  /** Entries that the journal has evicted. */
+  /** How often a stream began, such as that of a restarted server, whose `seq` begin again. */
+  beginCount: number;
   droppedCount: number;
-  /** Whether the first batch has arrived. */
   isLoaded: boolean;
 }
 
@@ -18,6 +18,7 @@ export const EMPTY_TIMELINE: TimelineData = {
   requests: [],
   history: [],
   attempts: new Map(),
+  beginCount: 0,
   droppedCount: 0,
   isLoaded: false,
 };
@@ -38,6 +39,7 @@ export function appendBatch(timeline: TimelineData, batch: readonly Live[]): Tim
     requests: keepNewest(before.requests.concat(messages.flatMap(({ requests }) => requests))),
     history: keepNewest(mergeEntries(before.history, history)),
     attempts: addAttempts(before.attempts, attempts),
+    beginCount: timeline.beginCount + (beginIndex < 0 ? 0 : 1),
     droppedCount: messages.at(-1)?.dropped ?? timeline.droppedCount,
     isLoaded: true,
   };

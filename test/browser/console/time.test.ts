@@ -175,6 +175,15 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row.locator('path[fill="var(--waiting)"]')).toHaveCount(1);
   });
 
+  it("names what the list of recent entries would have [interfaces 10]", async () => {
+    await createTimed();
+    const { page } = await open();
+    await see(page.getByText("No timers have run yet")).toBeVisible();
+    await page.getByRole("button", { name: "All changes" }).click();
+    await see(page.getByText("No changes yet")).toBeVisible();
+    await see(page.getByText("No timers have run yet")).toHaveCount(0);
+  });
+
   it("rewinds to an earlier moment from the list of what ran [interfaces 10]", async () => {
     await createTimed("10m");
     const { page } = await open();

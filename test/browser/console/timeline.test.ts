@@ -5,13 +5,13 @@ import type { JournalEntry } from "../../../types/control-api.ts";
 import { choose, expectAccessible, expectToFit, waitForLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
-import { KEYS } from "../../support/harness.ts";
+import { KEYS, startReference } from "../../support/harness.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** The page applies entries in batches of this interval. */
 const BATCH_MS = 150;
-const { api, open, control } = useConsole("timeline");
+const { api, open, openAt, control } = useConsole("timeline");
 beforeEach(async () => {
   await control("POST", "/reset");
   await api.call(undefined, "DELETE", "/_control/sandboxes/what-if");
@@ -638,6 +638,23 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await detail(page).getByRole("button", { name: "Repeat" }).click();
     await detail(page).getByRole("button", { name: "Show", exact: true }).click();
     await see(detail(page).getByRole("alert")).toContainText("newer than the paused list");
+  });
+
+  it("says how many entries a restarted server has that a paused list does not [interfaces 10]", async () => {
+    const first = await startReference();
+    const { port } = new URL(first.url);
+    const { page } = await openAt("/s/default/timeline", {}, first.url);
+    for (const path of ["/v1/models", "/v2/models"]) await first.call("dan", "GET", path);
+    await see(findRow(page, /v2.models/)).toBeVisible();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await first.close();
+    await see(page.getByRole("alert")).toContainText("Disconnected");
+    const second = await startReference({ port: Number(port) });
+    await second.call("dan", "GET", "/v1/threads");
+    await page.getByRole("button", { name: "Show 1 new" }).click();
+    await see(findRow(page, /v1.threads/)).toBeVisible();
+    await see(findRow(page, /models/)).toHaveCount(0);
+    await second.close();
   });
 
   it("leaves an opened bundle for an entry that the palette finds [interfaces 2]", async () => {

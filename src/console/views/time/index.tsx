@@ -120,7 +120,7 @@ export default function Time() {
                 getKey={({ id }) => id}
                 selected={ranId}
                 onSelect={({ id }) => set({ ran: id, due: undefined })}
-                empty={<EmptyState title="No recent timers">Timers appear here after they run.</EmptyState>}
+                empty={<EmptyState title={isAll ? "No changes yet" : "No timers have run yet"} />}
               />
             </section>
           )}

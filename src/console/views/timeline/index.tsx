@@ -8,7 +8,7 @@ import { parseFilter } from "../../components/filter-language.ts";
 import { EmptyState } from "../../components/status.tsx";
 import { formatCount, formatShown, pluralize } from "../../components/text.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
-import type { TimelineData } from "../../live/timeline-data.ts";
+import { EMPTY_TIMELINE, type TimelineData } from "../../live/timeline-data.ts";
 import { useLive } from "../../live/use-live.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
@@ -32,7 +32,8 @@ export default function Timeline() {
 /** New entries wait while the list is paused. */
 function usePause(live: TimelineData) {
   const [frozen, setFrozen] = useState<TimelineData>();
-  const lastSeq = Math.max(frozen?.requests.at(-1)?.seq ?? 0, frozen?.history.at(-1)?.seq ?? 0);
+  const last = frozen?.beginCount === live.beginCount ? frozen : EMPTY_TIMELINE;
+  const lastSeq = Math.max(last.requests.at(-1)?.seq ?? 0, last.history.at(-1)?.seq ?? 0);
   const fresh = frozen ? [...live.requests, ...live.history].filter(({ seq }) => seq > lastSeq) : [];
   return {
     timeline: frozen ?? live,

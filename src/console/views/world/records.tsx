@@ -80,7 +80,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const typed = get("filter") ?? "";
   const { data: description } = useControlDescription();
   const isPaged = records > MAX_UNPAGED;
-  const offset = Number(get("offset")) || 0;
+  const offset = Math.min(Number(get("offset")) || 0, Math.floor((records - 1) / PAGE_SIZE) * PAGE_SIZE);
   const filter = useDeferredValue(typed.trim());
   const page = { limit: PAGE_SIZE, offset, ...(filter && { contains: filter }) };
   const query = useRecords(name, isPaged ? page : {}, { live: !isPaged });
@@ -142,7 +142,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
       onSelect={(record) => select(String(record[id_field]))}
       empty={
         typed ? (
-          <EmptyState title={`No records match “${typed}”`}>
+          <EmptyState title={`No ${offset > 0 ? "more " : ""}records match “${typed}”`}>
             {isPaged && "In a collection of this size, the filter finds one text, and no fields."}
           </EmptyState>
         ) : (
