@@ -183,7 +183,7 @@ function AttemptExchange(props: {
             : "The sent signature differs from the one computed below: the secret has changed since."}
         </p>
       )}
-      <Exchange entry={entry} line={`POST ${entry.delivery!.url}`} isOpen sentBody={body} />
+      <Exchange entry={entry} line={`POST ${entry.delivery!.url}`} isOpen sentBody={delivery.body} />
     </div>
   );
 }
