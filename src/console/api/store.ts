@@ -21,6 +21,27 @@ export function createStore<T>(initial: T) {
   };
 }
 
+type StorageName = "localStorage" | "sessionStorage";
+
+/** Values that the browser refused to store, which last as long as the page. */
+const unstoredValues = new Map<string, string>();
+
+export function readStored(storage: StorageName, key: string): string | null {
+  try {
+    return globalThis[storage].getItem(key);
+  } catch {
+    return unstoredValues.get(key) ?? null;
+  }
+}
+
+export function storeValue(storage: StorageName, key: string, value: string): void {
+  try {
+    globalThis[storage].setItem(key, value);
+  } catch {
+    unstoredValues.set(key, value);
+  }
+}
+
 /** When a lost connection was last restored, in milliseconds since 1970. */
 export const reconnectionTime = createStore(0);
 
@@ -31,10 +52,10 @@ const STORAGE_KEY = "understudy-token";
 export const tokenRequest = createStore<string | null>(null);
 
 export function getToken(): string | null {
-  return sessionStorage.getItem(STORAGE_KEY);
+  return readStored("sessionStorage", STORAGE_KEY);
 }
 
 export function saveToken(token: string): void {
-  sessionStorage.setItem(STORAGE_KEY, token);
+  storeValue("sessionStorage", STORAGE_KEY, token);
   tokenRequest.set(null);
 }

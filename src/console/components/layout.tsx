@@ -9,7 +9,7 @@ import {
 } from "react";
 import { Link } from "wouter";
 import { NEW_RECORD, type Parameters, toAddress, useParameters, useSandboxName } from "../address.ts";
-import { createStore } from "../api/store.ts";
+import { createStore, readStored, storeValue } from "../api/store.ts";
 import { ActionButton } from "./button.tsx";
 import { LoadError, NotFound } from "./status.tsx";
 import { VirtualTable, type VirtualTableProps } from "./virtual-table.tsx";
@@ -69,7 +69,7 @@ const WIDTH_KEY = "understudy-pane-width";
 const WIDTHS = { min: 25, usual: 42, max: 75 };
 const STEP = 3;
 
-const paneWidth = createStore(Number(localStorage.getItem(WIDTH_KEY)) || WIDTHS.usual);
+const paneWidth = createStore(Number(readStored("localStorage", WIDTH_KEY)) || WIDTHS.usual);
 
 /** Sets the width of all panes, by dragging or the arrow keys, and remembers it. */
 function PaneResizer() {
@@ -79,7 +79,7 @@ function PaneResizer() {
   }, [width]);
   const resize = (percent: number) => {
     const next = Math.round(Math.min(WIDTHS.max, Math.max(WIDTHS.min, percent)));
-    localStorage.setItem(WIDTH_KEY, String(next));
+    storeValue("localStorage", WIDTH_KEY, String(next));
     paneWidth.set(next);
   };
   const drag = (event: PointerEvent) => {

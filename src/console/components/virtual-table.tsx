@@ -1,5 +1,5 @@
 import { type PointerEvent, type ReactNode, useMemo, useState } from "react";
-import { createStore } from "../api/store.ts";
+import { createStore, readStored, storeValue } from "../api/store.ts";
 import { Loading } from "./status.tsx";
 import { VirtualRows } from "./virtual-rows.tsx";
 
@@ -38,7 +38,7 @@ const columnWidths = createStore<Readonly<Record<string, number>>>(readWidths())
 
 function readWidths(): Record<string, number> {
   try {
-    return JSON.parse(localStorage.getItem(WIDTHS_KEY) ?? "{}");
+    return JSON.parse(readStored("localStorage", WIDTHS_KEY) ?? "{}");
   } catch {
     return {};
   }
@@ -48,7 +48,7 @@ function readWidths(): Record<string, number> {
 function setWidth(column: string, width: number | undefined): void {
   const { [column]: _before, ...others } = columnWidths.get();
   const next = width === undefined ? others : { ...others, [column]: Math.max(MIN_WIDTH, Math.round(width)) };
-  localStorage.setItem(WIDTHS_KEY, JSON.stringify(next));
+  storeValue("localStorage", WIDTHS_KEY, JSON.stringify(next));
   columnWidths.set(next);
 }
 

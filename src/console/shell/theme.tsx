@@ -1,10 +1,10 @@
-import { createStore } from "../api/store.ts";
+import { createStore, readStored, storeValue } from "../api/store.ts";
 import { ActionButton } from "../components/button.tsx";
 
 type Theme = "system" | "light" | "dark";
 
 const STORAGE_KEY = "understudy-theme";
-const storedTheme = localStorage.getItem(STORAGE_KEY);
+const storedTheme = readStored("localStorage", STORAGE_KEY);
 const theme = createStore<Theme>(storedTheme === "light" || storedTheme === "dark" ? storedTheme : "system");
 
 export function applyTheme(): void {
@@ -18,7 +18,7 @@ export function ThemeButton() {
   const current = theme.use();
   const next = NEXT[current];
   const switchTheme = () => {
-    localStorage.setItem(STORAGE_KEY, next);
+    storeValue("localStorage", STORAGE_KEY, next);
     theme.set(next);
     applyTheme();
   };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { expectAccessible, expectToFit, waitForLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
-import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { openPage, PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { startReference } from "../../support/harness.ts";
 import { createTempFolder, removeTempFolders } from "../../support/run-understudy.ts";
 
@@ -25,6 +25,20 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.title()).toBe("Timeline · default · Understudy");
     await expectAccessible(page);
     expect(complaints).toEqual([]);
+  });
+
+  it("works in a browser that stores nothing for a page [interfaces 2]", async () => {
+    const { page: other } = await openAt("");
+    const profile = await other.context().browser()!.newContext();
+    const { page, complaints } = await openPage(profile);
+    await page.addInitScript(`for (const name of ["localStorage", "sessionStorage"])
+      Object.defineProperty(window, name, { get() { throw new DOMException("denied", "SecurityError"); } })`);
+    await page.goto(`${api.url}/_console/s/default/timeline`);
+    await waitForLive(page);
+    await page.getByRole("button", { name: "Theme: system. Switch to light" }).click();
+    await see(page.getByRole("button", { name: "Theme: light. Switch to dark" })).toBeVisible();
+    expect(complaints).toEqual([]);
+    await profile.close();
   });
 
   it("counts in the title the entries that arrived while the window had no focus [interfaces 2]", async () => {
