@@ -103,7 +103,7 @@ it("the test of revisions covers every method that can change the saved state [i
   const READ =
     "constructor seed scenarios active paths toState createTrace close readForSandbox allRules activeRules stages runningStages leaseHolders isInForce onHold findUsable";
   const INNER =
-    "activate replace deactivateSpent notify countRequest onRulesChanged updateSubscription hasRule createRuleId getStages endStage record updateLeases";
+    "activate replace deactivateSpent notify countRequest onRulesChanged updateSubscription hasRule createRuleId getStages endStage recordInHistory updateLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
   const prototypes = [SandboxFaults.prototype, ArmedRules.prototype];
   const methods = prototypes.flatMap((one) => Object.getOwnPropertyNames(one));
