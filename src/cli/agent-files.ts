@@ -13,7 +13,7 @@ interface FileOutcome {
 /** The text between the marks is ours; everything around it is the user's. */
 const BLOCK = /<!-- understudy agent setup: begin\b.*?<!-- understudy agent setup: end -->/s;
 
-const POINTER = `<!-- understudy agent setup: begin. The command of this name replaces the text up to the end mark. -->
+const POINTER = `<!-- understudy agent setup: begin. \`understudy agent setup\` replaces the text up to the end mark. -->
 ## Understudy
 
 Code that calls the AI platform's API is run and tested against a local sandbox: \`npx understudy start\`. How to use it, produce failures and find out

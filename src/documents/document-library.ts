@@ -27,6 +27,7 @@ interface DocumentSource<T> {
   read: () => LoadedDocument<T>;
 }
 
+/** One document: the active version, and the problem of a newer one. */
 export class Document<T> {
   readonly file: string | undefined;
   /** The last good version; undefined if there was none. */
@@ -51,6 +52,7 @@ export class Document<T> {
     return this.fileVersions.has(file);
   }
 
+  /** Whether the file has changed since the active version was read. */
   isOutdated(file: string): boolean {
     const fileVersion = this.fileVersions.get(file);
     return fileVersion !== undefined && fileVersion !== getFileVersion(file);
@@ -211,6 +213,7 @@ export class DocumentLibrary<T> {
     return this.listDependents(file).length > 0;
   }
 
+  /** Whether a file in use has changed since it was read. */
   isOutdated(file: string): boolean {
     return this.listDependents(file).some((document) => document.isOutdated(file));
   }

@@ -146,6 +146,7 @@ export class FleetNode {
       await pause(CHECK_MS);
   }
 
+  /** Call this after the last answer. */
   async end(): Promise<void> {
     this.router.proxy.close();
     this.store.connection.close();

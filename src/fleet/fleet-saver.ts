@@ -69,6 +69,7 @@ export class FleetSaver {
     return this.trackedByName.size;
   }
 
+  /** Called before a change, for `waitUntilStored` after it. */
   mark(): number {
     return this.refusals.mark();
   }
@@ -273,6 +274,7 @@ export class FleetSaver {
     if (outcome === "behind") tracked.isUnknown = true;
   }
 
+  /** Logs the failure once, and its end. */
   private recordFailure(refusal: StoreRefusal): void {
     if (this.failure === undefined)
       this.parts.log.error(

@@ -121,10 +121,12 @@ export class Fleet implements DurabilityHook {
     return store.count().catch(() => saver.size);
   }
 
+  /** Lists the sandboxes in order of creation. */
   async listNames(): Promise<string[]> {
     return (await this.node.register.listLeases()).map(({ sandbox }) => sandbox);
   }
 
+  /** The sandbox, taken over if it has no owner; undefined if another node owns it, or there is none. */
   async find(name: string): Promise<Sandbox | undefined> {
     const result = await this.node.route(name);
     return result === "answered" ? undefined : result;

@@ -115,6 +115,7 @@ export function listSecretParts(secret: string): string[] {
     .filter((part) => /\d.*\d/.test(part) && /[a-z].*[a-z]/i.test(part));
 }
 
+/** Every part of `length` characters, with its position. */
 export function listTextParts(text: string, length: number): { at: number; part: string }[] {
   return Array.from({ length: Math.max(0, text.length - length + 1) }, (_, at) => ({
     at,

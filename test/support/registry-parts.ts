@@ -26,7 +26,7 @@ export const NO_FAULTS: FaultInjector = {
   rules: {
     ...{ revision: 0, scenarios: [], active: [], stages: [], paths: [] },
     onHold() {},
-    carryLeasesOver: () => () => {},
+    moveLeases: () => {},
   },
   enterStages: () => undefined,
   before: () => NO_INJECTION,

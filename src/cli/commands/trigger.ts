@@ -93,6 +93,7 @@ async function listInactive(
 type Deliveries = Triggered["deliveries"];
 
 interface Sent {
+  /** Each once. */
   deliveries: Deliveries;
   /** A delivery that succeeded stays delivered when its second attempt fails. */
   attempts: Attempt[];
@@ -104,6 +105,7 @@ interface Sending {
   count: number;
   /** Between two events, or two deliveries out of order; a duplicate follows its delivery at once. */
   intervalMs: number;
+  /** Send each delivery a second time, with its id and its bytes. */
   duplicate: boolean;
 }
 

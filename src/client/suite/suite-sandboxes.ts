@@ -40,6 +40,7 @@ export class SuiteSandboxes {
     return new SuiteSandboxes(server, scenario, [suiteSandbox, ...testSandboxes]);
   }
 
+  /** How often each rule was triggered, in all sandboxes. */
   async countHits(): Promise<RuleOutcome[]> {
     const hits = this.all.map((sandbox) => this.server.countHits(sandbox, this.scenario));
     const allHits = (await Promise.all(hits)).flat();
@@ -127,6 +128,7 @@ export class SuiteSandboxes {
     });
   }
 
+  /** How far the stages of the scenario are in each sandbox. */
   async listStages(): Promise<SandboxStage[][]> {
     const lists = await Promise.all(this.all.map((sandbox) => sandbox.scenarios.list()));
     return lists.map(({ items }) => items.find(({ name }) => name === this.scenario.name)?.stages ?? []);

@@ -10,7 +10,9 @@ export interface TimelineData {
   attempts: ReadonlyMap<string, Attempt>;
   /** How often a stream began, such as that of a restarted server, whose `seq` begin again. */
   beginCount: number;
+  /** Entries that the journal has evicted. */
   droppedCount: number;
+  /** Whether the first batch has arrived. */
   isLoaded: boolean;
 }
 

@@ -155,8 +155,8 @@ export function inventData(
 
 export function toDataSchema({ about, data, fixedData = {} }: AnyEvent): TObject {
   const fields = (data as readonly string[]).map((field) => {
-    const implied = fixedData[field];
-    return [field, implied === undefined ? about.fields[field]! : Type.Literal(implied)] as const;
+    const fixed = fixedData[field];
+    return [field, fixed === undefined ? about.fields[field]! : Type.Literal(fixed)] as const;
   });
   return Type.Object(Object.fromEntries(fields));
 }

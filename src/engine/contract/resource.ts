@@ -74,8 +74,8 @@ export interface FixtureReader {
   ) => void;
   /**
    * For a fixture with a number in place of a list, such as `users: 20`, by the key: called once, with the lists that
-   * exist by then. The function that it returns is called for each record, by position, and creates its fields, usually without
-   * the id.
+   * exist by then. The function that it returns is called for each record, by position, and creates its fields, usually
+   * without the id.
    */
   fieldGenerators?: Readonly<Record<string, (lists: FixtureLists) => (position: number) => object>>;
   /** Fills the collections of its resource with the records of a fixture. */

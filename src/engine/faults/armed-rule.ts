@@ -214,12 +214,6 @@ export class Leases {
     world.transact(change);
     world.isUntouched = isUntouched;
   }
-
-  /** Called before a restore; the returned function is called after it. */
-  suspend(holders: readonly LeaseHolder[]): () => void {
-    const before = this.world().epochNow();
-    return () => this.replaceTimers(holders, this.world().epochNow() - before);
-  }
 }
 
 function schedule(tx: Transaction, holders: readonly LeaseHolder[]): void {

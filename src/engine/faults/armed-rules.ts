@@ -219,12 +219,9 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return true;
   }
 
-  carryLeasesOver(): () => void {
-    const resume = this.leases.suspend(this.leaseHolders);
-    return () => {
-      resume();
-      this.revision += 1;
-    };
+  moveLeases(shift_ms: number): void {
+    this.leases.replaceTimers(this.leaseHolders, shift_ms);
+    this.revision += 1;
   }
 
   /** Called when rules have counted a call: used-up rules are no longer evaluated, and their leases end. */

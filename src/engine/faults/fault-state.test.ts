@@ -42,12 +42,11 @@ const CALLS: Record<string, () => unknown> = {
   setInitialScenarios: () => faults.setInitialScenarios(["flaky-ten-percent", "slow-network"]),
   none: () => faults.setScenarios([]),
   reset: () => faults.reset(),
-  carryLeasesOver: () => {
-    const resume = faults.rules.carryLeasesOver();
+  moveLeases: () => {
     // A world with another time: each lease keeps its remaining time, so its end moves.
     const { clock, ...value } = sandbox.world.toValue();
     sandbox.world.restore({ ...value, clock: { ...clock, at: clock.at - 1000 } });
-    resume();
+    faults.rules.moveLeases(-1000);
   },
   endLease: () => faults.rules.endLease(faults.rules.allRules[0]?.key ?? "none"),
   expire: () => sandbox.world.advance((now) => now + 60_000),

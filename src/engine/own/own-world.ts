@@ -14,6 +14,7 @@ type Fields = Record<string, unknown>;
 
 const collectionsByApi = new WeakMap<Api, ReadonlyMap<string, PublicCollection>>();
 
+/** Lists collections by name, without internal ones. */
 function getPublicCollections(api: Api): ReadonlyMap<string, PublicCollection> {
   return getOrAdd(collectionsByApi, api, () =>
     mapCollections(api.resources, (one, resource) => new PublicCollection(one, resource)),

@@ -43,8 +43,10 @@ export class Exchange implements RequestIdSource, StepExchange {
   readonly request: PlainRequest;
   readonly sandbox: Sandbox;
   readonly method: string;
+  /** Without sandbox prefix and query. */
   readonly path: string;
   readonly query: string;
+  /** Whether the path named the sandbox. */
   readonly hasPrefix: boolean;
   readonly id: string;
   readonly idSeed: number;

@@ -75,12 +75,13 @@ async function inject(
     hold === undefined || isDryRun
       ? undefined
       : await countWaiting(exchange, () => waitForRelease(exchange, hold, facts));
-  if (exchange.sandbox.world !== world)
-    exchange.sandbox.held.replayProblem ??= "a request was delayed or held during the reset";
   let effect = held?.effect ?? plannedEffect;
-  if (effect === undefined && exchange.answer === undefined && exchange.sandbox.world !== world) {
-    effect = UNAVAILABLE;
-    exchange.reasons = [...exchange.reasons, "the sandbox was reset while the request waited"];
+  if (exchange.sandbox.world !== world) {
+    exchange.sandbox.held.replayProblem ??= "a request was delayed or held during the reset";
+    if (effect === undefined && exchange.answer === undefined) {
+      effect = UNAVAILABLE;
+      exchange.reasons = [...exchange.reasons, "the sandbox was reset while the request waited"];
+    }
   }
   // A 429 from here is not the fault's answer.
   if (effect !== undefined) countRequestOfServedPath(exchange, effect);

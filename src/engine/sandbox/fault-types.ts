@@ -169,8 +169,8 @@ export interface SandboxRules {
   readonly paths: readonly string[];
   /** Called when a request or delivery is held. */
   onHold(): void;
-  /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
-  carryLeasesOver(): () => void;
+  /** Called after a restore has replaced the world and its timers: leases keep their remaining time. @param shift_ms how far it moved the clock */
+  moveLeases(shift_ms: number): void;
 }
 
 /** The faults of one sandbox, for the sandbox, the pipeline and the sender of webhooks. */

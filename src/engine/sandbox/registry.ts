@@ -8,6 +8,7 @@ export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export interface RegistryParts extends SandboxParts {
   defaults: SandboxParts["defaults"] & { fixture: string | object };
+  /** Called once the sandbox is deleted. */
   onDelete: (sandbox: Sandbox) => void;
 }
 

@@ -209,9 +209,9 @@ export class Sandbox {
   restore(value: SandboxValue): void {
     this.windows = new RateWindows(value.windows.table);
     this.parts.blobs.restore(this, value.blobs);
-    const resumeLeases = this.faults.rules.carryLeasesOver();
+    const before = this.world.epochNow();
     this.world.restore(value.world);
-    resumeLeases();
+    this.faults.rules.moveLeases(this.world.epochNow() - before);
     this.applySettings();
     this.parts.onChange(this, "restored");
   }

@@ -26,6 +26,7 @@ export class ClientTestUsageError extends InputError {
   override readonly name = "ClientTestUsageError";
 }
 
+/** Thrown by a run whose client does not end. */
 export class ClientHangs extends Error {}
 
 const TIMEOUT_MS = 20_000;

@@ -49,6 +49,7 @@ interface SessionOptions extends SendOptions, DeliverySource {
   memoryDeliveries: number;
   memoryMs: number;
   onNotice?: ((notice: string) => void) | undefined;
+  /** For advice. */
   names: OptionNames;
 }
 

@@ -130,6 +130,7 @@ export class HarFile {
   private readonly descriptor: number;
   /** Where the next entry goes. */
   private end = 0;
+  /** Entries so far. */
   count = 0;
 
   /** @throws the system's error; EEXIST if the file exists and may not be replaced */

@@ -26,6 +26,7 @@ export class InferredFixture {
     return Object.assign(record, Object.fromEntries(known));
   }
 
+  /** Returns a list within a record; creates it if needed. */
   openList<T>(record: Fields, name: string): T[] {
     const list = (record[name] ?? []) as T[];
     record[name] = list;

@@ -54,6 +54,7 @@ export class KnownObjects {
     return this.listCandidates(name)[0];
   }
 
+  /** Whether the user named one. */
   isGiven(name: string): boolean {
     return this.givenIds.has(name);
   }

@@ -192,6 +192,7 @@ const WINDOW_MS = 60_000;
 export class RequestPacer {
   private resumeAt = 0;
 
+  /** Milliseconds to wait before the next request with the key. */
   getWaitMs(): number {
     return Math.max(0, this.resumeAt - Date.now());
   }

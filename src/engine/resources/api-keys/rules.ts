@@ -51,6 +51,7 @@ export function listValidKeys(world: WorldReader): ApiKey[] {
   );
 }
 
+/** Returns undefined for a caller who is refused. */
 export function omitRefused(identity: Identity | undefined): Identity | undefined {
   return identity?.refused ? undefined : identity;
 }

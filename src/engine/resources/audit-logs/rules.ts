@@ -56,6 +56,7 @@ export function findActorId(
   return user_id ?? findOwnerOrMember(world, organization_id)?.id ?? SYSTEM_USER_ID;
 }
 
+/** Writes the audit entry of a state call, unless the call is silent. */
 export function recordStateAudit(
   tx: Transaction,
   { user_id, silent }: StateActor,
@@ -95,6 +96,7 @@ interface Actor {
 
 const MAX_TRIES = 20;
 
+/** The actor that `findActorId` finds, with the name that the audit log shows. */
 export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
   return toActor(findPerson(world, findActorId(world, user_id, organization_id)));
 }

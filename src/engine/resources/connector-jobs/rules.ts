@@ -158,6 +158,7 @@ export function endJob(
   });
 }
 
+/** Emits the event of a job that has ended; a cancelled job emits none. */
 function emitOutcome(tx: Transaction, job: ConnectorJob): void {
   if (job.status === "succeeded") emit(tx, jobSucceeded, job);
   else if (job.status === "failed") emit(tx, jobFailed, job);
@@ -230,6 +231,7 @@ function moveStart(tx: Transaction, before: ConnectorJob, after: ConnectorJob): 
   return putRunningJob(tx, { ...after, due: before.due! + shift, fails_at });
 }
 
+/** Ends a running job now, with the figures that the call changes. */
 function endJobByCall(
   tx: Transaction,
   before: ConnectorJob,
