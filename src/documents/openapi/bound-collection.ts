@@ -1,5 +1,5 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import type { FactoryContext, RecordLookup } from "../../engine/contract/factory.ts";
+import type { FactoryContext } from "../../engine/contract/factory.ts";
 import {
   appendStep,
   findInvalidField,
@@ -10,28 +10,19 @@ import type { Call } from "../../engine/contract/operation.ts";
 import { PublicCollection } from "../../engine/contract/public-collection.ts";
 import type { Reference } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
-import type { FixtureLists, Resource, StateActor } from "../../engine/contract/resource.ts";
+import type { Resource, StateActor } from "../../engine/contract/resource.ts";
 import { isJsonObject, type JsonObject, type JsonSchema } from "../../engine/contract/schema.ts";
-import { ID_KEYS } from "../../engine/documents/merge-documents.ts";
 import { getOwn, mapValues } from "../../engine/maps.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
-import { hash32, type Random } from "../../engine/state/random.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue, isNumeric, isUnixTime, toUnixTime } from "./generate-value.ts";
 import { matches } from "./list-records.ts";
-import {
-  ALL_RECORDS,
-  type CollectionSpec,
-  CREATED_NAMES,
-  hasNextNumber,
-  isStoredInstant,
-  UPDATED_NAMES,
-} from "./own-collection.ts";
+import { type CollectionSpec, CREATED_NAMES, isStoredInstant, UPDATED_NAMES } from "./own-collection.ts";
 import { isSameName } from "./page-names.ts";
+import { RecordIds } from "./record-ids.ts";
 import { RecordRules } from "./record-rules.ts";
 import type { Schemas } from "./schemas.ts";
 
-const MAX_TRIES = 100;
 /** Values that clients send as the id of a new record, which has none yet. */
 const NO_IDS: readonly unknown[] = [0, null, "", "00000000-0000-0000-0000-000000000000"];
 
@@ -47,10 +38,8 @@ export class BoundCollection extends PublicCollection {
   private readonly instants: readonly string[];
   /** The times that the server sets and that are numbers of seconds. */
   private readonly unixTimes: readonly string[];
+  readonly ids: RecordIds;
   private readonly hasNumericId: boolean;
-  private readonly isNumbered: boolean;
-  /** The schema of a new record's id. */
-  private readonly idSchema: unknown;
 
   constructor(
     collection: AnyCollection,
@@ -71,13 +60,8 @@ export class BoundCollection extends PublicCollection {
     this.outerIdFields = spec?.outerIdFields ?? new Set();
     const storedOtherwise = new Set([collection.idField, ...this.instants]);
     this.recordRules = new RecordRules(spec?.schema, { schemas, storedOtherwise });
-    const id = spec && described.get(spec.idField);
-    this.hasNumericId = id !== undefined && isNumeric(id, schemas);
-    this.isNumbered = spec !== undefined && hasNextNumber(spec, schemas);
-    const parts = [id, spec?.idParameter].filter((one) => one !== undefined);
-    // With an example, each record would get it as its id.
-    const { example, examples, default: _, ...idSchema } = schemas.mergeKeywords({ allOf: parts });
-    this.idSchema = idSchema;
+    this.ids = new RecordIds(collection, spec, schemas);
+    this.hasNumericId = spec !== undefined && isNumeric(described.get(spec.idField), schemas);
   }
 
   /** The collection of the owner that a field names; undefined for other fields. */
@@ -161,7 +145,7 @@ export class BoundCollection extends PublicCollection {
     }
     const newId =
       id === undefined
-        ? this.createId({
+        ? this.ids.create({
             world,
             getRandom: () => world.random(collection.name),
             createNewestFirstId: (prefix) => world.createNewestFirstId(prefix),
@@ -297,63 +281,6 @@ export class BoundCollection extends PublicCollection {
   private toActor({ principal, settings }: Call): StateActor {
     const { user_id, organization_id } = principal ?? {};
     return { user_id, organization_id, silent: false, settings };
-  }
-
-  /** An id of the form that the schemas require; if they require none, one with the prefix. */
-  createId({
-    world,
-    getRandom,
-    createNewestFirstId,
-  }: Pick<FactoryContext, "world" | "createNewestFirstId"> & { getRandom: () => Random }): string {
-    const { collection, schemas, idSchema: node } = this;
-    if (this.isNumbered) return this.findNextNumber(world);
-    const usual = createNewestFirstId(collection.prefix);
-    // The seven characters after the prefix are smaller for a later record.
-    const start = usual.slice(collection.prefix.length, collection.prefix.length + 7);
-    if (schemas.compileValidator(node, "answer")(usual)) return usual;
-    const random = getRandom();
-    const isUuid = schemas.mergeKeywords(node)["format"] === "uuid";
-    const rank = Number.parseInt(start, 36).toString(16).padStart(8, "0");
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const generated = String(generateValue(schemas, node, random.uint32()));
-      const id = isUuid ? rank + generated.slice(rank.length) : generated;
-      if (world.get(collection, id) === undefined) return id;
-    }
-    return usual;
-  }
-
-  /**
-   * Returns a function that gives generated records of a fixture an id of the form that the schemas require, if the
-   * fixture's usual form is another.
-   */
-  createFixtureIds(lists: FixtureLists): (position: number) => object {
-    const { collection, schemas, idSchema, isNumbered, spec } = this;
-    const { name, idField } = collection;
-    const fits = () => schemas.compileValidator(idSchema, "answer")("generated-00000000");
-    if (ID_KEYS.includes(idField) && !isNumbered && (spec?.prefix !== undefined || fits())) return () => ({});
-    const taken = new Set(lists.listRecords(name).map((record) => record[idField]));
-    const generate = (number: number, tries: number): string => {
-      if (isNumbered) return String(number);
-      if (tries > MAX_TRIES) return `generated-${number}`;
-      return String(generateValue(schemas, idSchema, hash32(`${name} ${number}`)));
-    };
-    return (position) => {
-      let tries = 1;
-      while (taken.has(generate(position + tries, tries))) tries += 1;
-      const id = generate(position + tries, tries);
-      taken.add(id);
-      return { [idField]: id };
-    };
-  }
-
-  /** The number after the newest record's, as databases count. */
-  private findNextNumber(world: RecordLookup): string {
-    const newest = world.index(this.collection, ALL_RECORDS, "").first();
-    const last = newest === undefined ? 0 : Number(this.getId(newest));
-    const { size } = world.all(this.collection);
-    let number = Number.isSafeInteger(last) && last > size ? last + 1 : size + 1;
-    while (world.get(this.collection, String(number)) !== undefined) number += 1;
-    return String(number);
   }
 }
 

@@ -58,7 +58,10 @@ export class BoundCollections {
   /** The generators of ids for fixtures, by collection. */
   createFieldGenerators(): NonNullable<FixtureReader["fieldGenerators"]> {
     return Object.fromEntries(
-      this.declaredCollections.map(({ name }) => [name, (lists) => this.find(name)!.createFixtureIds(lists)]),
+      this.declaredCollections.map(({ name }) => [
+        name,
+        (lists) => this.find(name)!.ids.createForFixture(lists),
+      ]),
     );
   }
 
@@ -72,7 +75,7 @@ export class BoundCollections {
       const factory = createFactory(one, byName, (...args) => bound.replaceUnfit(...args));
       const createComplete: Factory<object> = (given, context) => {
         const fields: JsonObject = { ...given };
-        fields[one.idField] ??= bound.createId({ ...context, getRandom: () => context.random });
+        fields[one.idField] ??= bound.ids.create({ ...context, getRandom: () => context.random });
         for (const field of bound.outerIdFields) {
           const owner = byName.get(bound.spec!.belongs_to[field] ?? "");
           const first = owner && context.world.all(owner).first();
