@@ -78,8 +78,8 @@ interface Declaration<
   /** Help for arguments that do not explain themselves. */
   args?: { [K in keyof Arguments<Line>]?: string };
   options?: O;
-  /** Returns the option or argument for a field that the server's messages call by another name: `--as` for `principal`. */
-  toOptionName?(field: string): string | undefined;
+  /** Returns the option or argument for a field of the call, which the server's refusal names: `--as` for `principal`. */
+  toOptionName?(inputField: string): string | undefined;
   examples?: readonly (readonly [line: string, says: string])[];
   /** Runs before the server is called. @throws UsageError */
   check?(parsed: ParsedArguments): void;

@@ -23,14 +23,19 @@ interface FromHarOptions {
 
 const MAX_DROPPED_SHOWN = 5;
 
-/** Prints or writes a fixture of a recording. @throws InputError, UnusableTargetError, CheckFailed, DocumentError */
+/**
+ * Infers a fixture from a recording. Writes it to `out`, or without `out` returns it for printing.
+ * @throws InputError, UnusableTargetError, CheckFailed, DocumentError
+ */
 export async function writeFixture({ file, out, force }: FromHarOptions): Promise<Result> {
   const contract = new Contract(RESOURCES);
   const seen = await inferFixtureFromHar({ file, contract, resources: RESOURCES });
-  const { fixture, base, counts, dropped, key, without_body } = seen;
+  const { fixture, base, counts, dropped, key, bodilessCount } = seen;
   if (Object.keys(counts).length === 0) {
     const missingBodies =
-      without_body === 0 ? "" : `; the recorder left out the bodies of ${pluralize(without_body, "answer")}`;
+      bodilessCount === 0
+        ? ""
+        : `; the recorder left out the bodies of ${pluralize(bodilessCount, "answer")}`;
     throw new CheckFailed(`${file} shows no object of this API in an answer that succeeded${missingBodies}`);
   }
   const text = await formatFixture(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
@@ -42,16 +47,19 @@ export async function writeFixture({ file, out, force }: FromHarOptions): Promis
   const firstDropped = dropped.slice(0, MAX_DROPPED_SHOWN).join(", ");
   const lines = [
     `Wrote ${out}: ${countTexts.join(", ")}.`,
-    ...(without_body === 0
+    ...(bodilessCount === 0
       ? []
-      : [`The recorder left out or cut the bodies of ${pluralize(without_body, "answer")}.`]),
+      : [`The recorder left out or cut the bodies of ${pluralize(bodilessCount, "answer")}.`]),
     ...(dropped.length === 0 ? [] : [`${values} left out, such as ${firstDropped}.`]),
     `Start the server with --fixture ${toShellWord(out)} --clock frozen@${epoch}; the key is ${key}.`,
   ];
   return { value: { file: out, counts, dropped, key, epoch }, text: lines.join("\n") };
 }
 
-/** Prints or writes a scenario of a recording, named after its file. @throws InputError, UnusableTargetError */
+/**
+ * Infers a scenario from a recording, named after `out`, or without `out` after the recording. Writes or returns it as
+ * `writeFixture` does. @throws InputError, UnusableTargetError
+ */
 export async function writeScenario({ file, out, force }: FromHarOptions): Promise<Result> {
   const path = out ?? file;
   const withoutExtension = basename(path, extname(path)).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
@@ -113,6 +121,7 @@ function requireUsable(text: string, extension: string, { users }: Record<string
     const error = checkFixture(file, { resources: RESOURCES, cwd: folder });
     if (error === undefined) return;
     const { message } = error.problems[0]!;
+    // JSON may be larger (`LARGE_LIMITS`).
     const otherForm = extension === ".json" ? "" : ", or for --out FILE.json";
     const advice = users === 0 ? "at least one user" : `fewer records${otherForm}`;
     throw new UsageError(`these counts give an invalid fixture: ${message}; ask for ${advice}`);

@@ -7,7 +7,7 @@ import {
   type ForwardedRequest,
   isBelow,
   type Port,
-  REPLACED,
+  REPLACEMENTS,
   toPaths,
   type WorkerVersion,
 } from "./worker-messages.ts";
@@ -42,14 +42,14 @@ export interface WorkerOptions {
 const WORKER_TIMEOUT_MS = 5_000;
 
 /**
- * The newest `PageWorker`, whose engine answers the page's requests: a page may start again, for example after an update
- * of one of its modules. Undefined once it was stopped.
+ * The newest `PageWorker`, whose engine answers the page's requests: a page may start its sandbox again, for example after
+ * an update of one of its modules. Undefined once the sandbox was stopped.
  */
 let currentPage: PageWorker | undefined;
 
-/** The service worker that passes this page's requests to its engine. */
+/** A page's connection to its service worker, which passes the page's requests to its engine. */
 export class PageWorker {
-  /** The engine that answers the page's requests from now on. */
+  /** Answers the page's requests; a story that needs another sandbox replaces it. */
   engine: Pick<BrowserEngine, "fetch">;
   /** The API key that requests are sent with, in place of their own credentials. */
   key: string | undefined;
@@ -121,12 +121,12 @@ export class PageWorker {
     return page;
   }
 
-  /** From now on the page's requests fail, unless the page has started again. */
+  /** From now on the page's requests fail, unless the page has started its sandbox again. */
   leave(): void {
     if (currentPage === this) currentPage = undefined;
   }
 
-  /** Also lets requests reach the network after the next load. */
+  /** Leaves, and unregisters the worker: after the next load, requests reach the network. */
   async stop(): Promise<void> {
     if (currentPage !== this) return;
     this.leave();
@@ -166,11 +166,11 @@ export class PageWorker {
   private async waitUntilActive(): Promise<void> {
     const { registration, workers, url } = this;
     const next = registration.installing ?? registration.waiting;
-    const channel = new BroadcastChannel(REPLACED);
+    const channel = new BroadcastChannel(REPLACEMENTS);
     if (next !== null)
       await new Promise<void>((resolve) => {
         const follow = () => {
-          // The browser waits until the former worker has answered, perhaps a page that was left, or with a stream.
+          // The browser activates it once the former worker has no open answers, such as streams: that one breaks them now.
           if (next.state === "installed") channel.postMessage(registration.active?.scriptURL);
           if (["activated", "redundant"].includes(next.state)) resolve();
         };
@@ -213,7 +213,8 @@ export class PageWorker {
     });
   }
 
-  addKey(request: Request): Request {
+  replaceCredentials(request: Request): Request {
+    // Paths that begin with /_ are those of the console, which sends its own key.
     if (this.key === undefined || new URL(request.url).pathname.startsWith("/_")) return request;
     request.headers.delete("authorization");
     request.headers.set("api-key", this.key);
@@ -223,7 +224,7 @@ export class PageWorker {
 
 async function answerByCurrent(request: Request): Promise<Response> {
   if (currentPage === undefined) throw new TypeError("the sandbox was stopped");
-  return currentPage.engine.fetch(currentPage.addKey(request));
+  return currentPage.engine.fetch(currentPage.replaceCredentials(request));
 }
 
 /** Loads again what was loaded before the worker was there, so that the worker stores a copy. */

@@ -8,7 +8,7 @@ import {
   createChannel,
   isBelow,
   type Port,
-  REPLACED,
+  REPLACEMENTS,
   receiveAnswer,
   toForwardedRequest,
 } from "./worker-messages.ts";
@@ -83,7 +83,7 @@ worker.addEventListener(
 
 // A page that replaces this worker breaks its open answers, since the browser would wait for their ends. It cannot say so by
 // `postMessage`, which would be another event that the browser waits for.
-Object.assign(new BroadcastChannel(REPLACED), {
+Object.assign(new BroadcastChannel(REPLACEMENTS), {
   onmessage: ({ data }: { data: unknown }) => data === worker.location.href && breakAnswers(),
 });
 

@@ -92,7 +92,7 @@ export async function toForwardedRequest(request: Request): Promise<ForwardedReq
 }
 
 /** The channel on which a page reports the address of a worker that another one is about to replace. */
-export const REPLACED = "understudy:replaced";
+export const REPLACEMENTS = "understudy:replaced";
 
 /** The ports of answers that have not ended. */
 const openPorts = new Set<Port>();

@@ -252,7 +252,7 @@ describe("the content of a store", () => {
         "expiry/y",
         '{"id":"expiry/y","kind":"expiry","subject":"y","due":9000000000000000}',
       ],
-      "expiry/y is due after the year 9999",
+      "expiry/y is due outside the years 1 to 9999",
     ],
     ["a record of a wrong shape", ["records/departments", "dept_x", '{"id":"dept_x","name":5}'], "dept_x"],
     ["a wrong internal record", ["records/_refresh_tokens", "rtok_x", '{"id":"rtok_x"}'], "rtok_x"],

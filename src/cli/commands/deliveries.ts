@@ -50,7 +50,7 @@ const redeliver = sandboxCommand({
     for (const [name, value] of Object.entries({ since, webhook }))
       if (value !== undefined && !all) throw new UsageError(`--${name} needs --all-failed`);
   },
-  toOptionName: (field) => (field.startsWith("ids[") ? "<ids>" : undefined),
+  toOptionName: (inputField) => (inputField.startsWith("ids[") ? "<ids>" : undefined),
   async run({ ids, "all-failed": all, since, webhook, again }, sandbox) {
     const selection = all ? { all_failed: true as const, since, webhook } : { ids, again };
     const page = await sandbox.deliveries.redeliver(selection);

@@ -20,8 +20,8 @@ export const explainCommand = sandboxCommand({
     ["$0 explain threads.delete --param thread_id=thread_ada --as usr_cleo", "Is it allowed?"],
     ["$0 explain GET /v1/models --as usr_ada", "Which rule would trigger?"],
   ],
-  check({ param, ...words }) {
-    const { request, path } = splitRequest(words);
+  check({ param, ...positionals }) {
+    const { request, path } = splitRequest(positionals);
     if (path === undefined && METHODS.includes(request))
       throw new UsageError(
         `explain ${request} needs a path too, such as: understudy explain ${request} /v1/models`,
@@ -29,13 +29,13 @@ export const explainCommand = sandboxCommand({
     if (path !== undefined && param !== undefined)
       throw new UsageError("--param goes with an operation id; a path contains its own parameters");
   },
-  toOptionName(field) {
-    if (field === "principal") return "--as";
-    return field.startsWith("params.") ? field.replace("params.", "--param ") : undefined;
+  toOptionName(inputField) {
+    if (inputField === "principal") return "--as";
+    return inputField.startsWith("params.") ? inputField.replace("params.", "--param ") : undefined;
   },
-  async run({ as, param, header, query, body, ...words }, sandbox) {
-    const { request, path } = splitRequest(words);
-    // The server knows the operations, and suggests the nearest.
+  async run({ as, param, header, query, body, ...positionals }, sandbox) {
+    const { request, path } = splitRequest(positionals);
+    // The server refuses an unknown operation id, and suggests the nearest.
     const explanation = await sandbox.faults.explain({
       ...(path === undefined ? { operation: request } : { method: request, path }),
       params: readKeyedValues("--param", param),
@@ -49,9 +49,9 @@ export const explainCommand = sandboxCommand({
 });
 
 /** Also splits `"GET /v1/models"`, copied as one word. */
-function splitRequest(words: { request: string; path?: string }) {
-  const [request = "", ...rest] = words.request.trim().split(/\s+/);
-  return { request, path: rest.length > 0 ? rest.join(" ") : words.path };
+function splitRequest(positionals: { request: string; path?: string }) {
+  const [request = "", ...rest] = positionals.request.trim().split(/\s+/);
+  return { request, path: rest.length > 0 ? rest.join(" ") : positionals.path };
 }
 
 function formatExplanation({ operation, decision, status, code, steps, rules }: Explanation): string {

@@ -53,7 +53,7 @@ export const listenCommand = serverCommand({
         `${given.join(" and ")} ${given.length === 1 ? "needs" : "need"} --forward-to URL: without it, listen calls no server`,
       );
   },
-  toOptionName: (field) => (field === "organization_id" ? "--organization" : undefined),
+  toOptionName: (inputField) => (inputField === "organization_id" ? "--organization" : undefined),
   run: (options, server) =>
     options["forward-to"] === undefined ? listen(options) : forward(options, options["forward-to"], server),
 });

@@ -36,7 +36,7 @@ export const triggerCommand = sandboxCommand({
     for (const [option, isGiven] of Object.entries({ shuffle, rate: rate !== undefined }))
       if (isGiven && count < 2) throw new UsageError(`--${option} needs --count of 2 or more`);
   },
-  toOptionName: (field) => (field.startsWith("data.") ? `--set ${field.slice(5)}` : undefined),
+  toOptionName: (inputField) => (inputField.startsWith("data.") ? `--set ${inputField.slice(5)}` : undefined),
   async run({ event, for: subject, set, organization, count, rate, duplicate, shuffle, expect }, sandbox) {
     const send = shuffle ? sendOutOfOrder : sendInOrder;
     const sent = await send(sandbox, {

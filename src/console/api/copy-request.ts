@@ -21,8 +21,11 @@ export function getBinarySize({ headers, body }: JournalEntry["response"]): numb
   return isJson ? undefined : (body as { bytes?: number } | null | undefined)?.bytes;
 }
 
-/** The request for copying; `key` replaces the masked credential. */
-export function toRequestCopy(entry: JournalEntry, base: string, key: string | undefined): RequestCopy {
+/** The request for copying. `key` replaces the masked credential; without `base`, the URL is only path and query. */
+export function toRequestCopy(
+  entry: JournalEntry,
+  { base = "", key }: { base?: string; key?: string | undefined } = {},
+): RequestCopy {
   const { method, path, request } = entry;
   const headers = request.headers
     .filter(({ name }) => !NOT_COPIED.test(name))

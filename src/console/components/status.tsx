@@ -8,16 +8,22 @@ export type Outcome =
   | "ok"
   /** The operation's own answer, delayed by a fault. */
   | "delayed"
+  /** Status 4xx. */
   | "refused"
+  /** Status 5xx, or no response. */
   | "failed"
   /** A fault replaced the answer. */
   | "fault"
+  /** Neither good nor bad, such as a change through the control API. */
   | "other"
   | "rewind"
   | "waiting"
-  | "off";
+  | "cancelled";
 
-/** SVG paths of 12 by 12 around the current point. */
+/** Width and height of the shapes, in SVG units. */
+export const SHAPE_SIZE = 12;
+
+/** SVG paths around the current point. */
 export const SHAPES: Record<Outcome, string> = {
   ok: "m0-4.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 1 1 0-9z",
   delayed: "m0-4.8a4.8 4.8 0 1 1 0 9.6a4.8 4.8 0 1 1 0-9.6zm-.9 2v3.4l2.6 1.7 .9-1.3-1.8-1.2v-2.6z",
@@ -27,7 +33,8 @@ export const SHAPES: Record<Outcome, string> = {
   other: "m0-3.8a3.8 3.8 0 1 1 0 7.6a3.8 3.8 0 1 1 0-7.6z",
   rewind: "m-.2-4.6v9.2l-5.2-4.6zm5.4 0v9.2l-5.2-4.6z",
   waiting: "m-4-3.5h8l-4 3.5zm0 7h8l-4-3.5z",
-  off: "m-4-2.6l1.4-1.4 2.6 2.6 2.6-2.6 1.4 1.4-2.6 2.6 2.6 2.6-1.4 1.4-2.6-2.6-2.6 2.6-1.4-1.4 2.6-2.6z",
+  cancelled:
+    "m-4-2.6l1.4-1.4 2.6 2.6 2.6-2.6 1.4 1.4-2.6 2.6 2.6 2.6-1.4 1.4-2.6-2.6-2.6 2.6-1.4-1.4 2.6-2.6z",
 };
 
 const WORDS: Record<Outcome, string> = {
@@ -39,7 +46,7 @@ const WORDS: Record<Outcome, string> = {
   other: "change",
   rewind: "rewind",
   waiting: "pending",
-  off: "cancelled",
+  cancelled: "cancelled",
 };
 
 export function getOutcomePaint(outcome: Outcome) {
@@ -95,8 +102,8 @@ export function Notice(props: { outcome: Outcome; children: ReactNode; action?: 
 }
 
 /**
- * An error and, for documents, every invalid place; nothing without an error, or for an unreachable server that is
- * connected again.
+ * An error and, for a document with several, every invalid place. Shows nothing without an error, or for an unreachable
+ * server that is connected again.
  */
 export function Problem({ error }: { error: unknown }) {
   const reconnectedAt = reconnectionTime.use();

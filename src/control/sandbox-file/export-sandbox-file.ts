@@ -84,7 +84,7 @@ function collectSecrets(
   entries: readonly JournalEntry[],
 ): SecretPlaceholders {
   const secrets = new SecretPlaceholders();
-  for (const secretKey of secretKeys) secrets.registerUnnamed(secretKey);
+  for (const secretKey of secretKeys) secrets.registerGiven(secretKey);
   secrets.registerIn(text);
   for (const { request_headers, response_headers, request_body, response_body } of entries) {
     secrets.registerIn([...request_headers, ...response_headers].join("\n"));

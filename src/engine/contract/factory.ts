@@ -43,6 +43,11 @@ export interface FactoryContext {
  */
 export type Factory<R extends StoredRecord> = (fields: Partial<R>, context: FactoryContext) => R;
 
+/** The instant of a record's creation: now, in a fixture `drawAge()` milliseconds before the sandbox's origin. */
+export function chooseCreation({ isFixture, now }: FactoryContext, drawAge: () => number): number {
+  return isFixture ? -drawAge() : now;
+}
+
 /** A state call creates its record within its transaction; the record begins at the sandbox's current time. */
 export function createStateContext(
   world: Transaction,

@@ -17,47 +17,49 @@ interface Match<O extends Routable = AnyOperation> {
   params: Record<string, string>;
 }
 
-/** One segment of the declared paths: fixed texts take precedence over templates, and those over a parameter. */
-class Segment<O> {
-  readonly fixed = new Map<string, Segment<O>>();
-  /** Parts that mix parameters with text or with each other, such as `{id}:cancel`. */
-  templates: { pattern: RegExp; segment: Segment<O> }[] | undefined;
-  parameter: Segment<O> | undefined;
+/** A node of the tree of declared paths, and the nodes of the next part of a path, in their precedence. */
+class PathNode<O> {
+  /** By their text. */
+  readonly fixed = new Map<string, PathNode<O>>();
+  /** For parts that mix parameters with text or with each other, such as `{id}:cancel`. */
+  templates: { pattern: RegExp; node: PathNode<O> }[] | undefined;
+  /** For a part that is a parameter, such as `{id}`. */
+  parameter: PathNode<O> | undefined;
   /** By method, for paths that end here; with the names of their parameters, from left to right. */
   readonly endpoints = new Map<string, { operation: O; names: readonly string[] }>();
 }
 
 /** Finds operations by method and path. A parameter is any non-empty segment, whatever its length (G38). */
 export class Router<O extends Routable = AnyOperation> {
-  private readonly root = new Segment<O>();
+  private readonly root = new PathNode<O>();
 
   constructor(operations: readonly O[]) {
     for (const operation of operations) {
-      let segment = this.root;
+      let node = this.root;
       const names: string[] = [];
       for (const part of operation.path.split("/").slice(1)) {
         const name = /^\{([^{}]+)\}$/.exec(part)?.[1];
         if (name !== undefined) {
           names.push(name);
-          segment.parameter ??= new Segment();
-          segment = segment.parameter;
+          node.parameter ??= new PathNode();
+          node = node.parameter;
         } else if (part.includes("{")) {
           names.push(...Array.from(part.matchAll(PARAMETER), ([, parameter]) => parameter!));
-          segment = addTemplate(segment, part);
+          node = addTemplate(node, part);
         } else {
-          segment = getOrAdd(segment.fixed, decodeLeniently(part), () => new Segment<O>());
+          node = getOrAdd(node.fixed, decodeLeniently(part), () => new PathNode<O>());
         }
       }
-      segment.endpoints.set(operation.method, { operation, names });
+      node.endpoints.set(operation.method, { operation, names });
     }
   }
 
   /** Undefined also for a path with a malformed escape. */
   find(method: string, path: string): Match<O> | undefined {
-    const parts = readSegments(path);
+    const parts = splitPath(path);
     if (parts === undefined) return undefined;
     const values: string[] = [];
-    const end = matchSegments(this.root, parts, { method, values });
+    const end = matchParts(this.root, parts, { method, values });
     if (end === undefined) return undefined;
     const params: Record<string, string> = {};
     for (let i = 0; i < values.length; i++) params[end.names[i]!] = values[i]!;
@@ -72,27 +74,26 @@ export class Router<O extends Routable = AnyOperation> {
 
 const PARAMETER = /\{([^{}]+)\}/g;
 
-function addTemplate<O>(segment: Segment<O>, part: string): Segment<O> {
+function addTemplate<O>(node: PathNode<O>, part: string): PathNode<O> {
   const pattern = toPartPattern(part);
-  const existing = segment.templates?.find((one) => one.pattern.source === pattern.source);
-  if (existing !== undefined) return existing.segment;
-  const added = { pattern, segment: new Segment<O>() };
-  segment.templates = [...(segment.templates ?? []), added];
-  return added.segment;
+  const existing = node.templates?.find((one) => one.pattern.source === pattern.source);
+  if (existing !== undefined) return existing.node;
+  const added = { pattern, node: new PathNode<O>() };
+  node.templates = [...(node.templates ?? []), added];
+  return added.node;
 }
 
 /** The pattern of a part with parameters; its groups are their values. */
 export function toPartPattern(part: string): RegExp {
   const text = part
-    .split(PARAMETER)
-    .filter((_text, index) => index % 2 === 0)
+    .split(/\{[^{}]+\}/)
     .map((fixed) => escapeRegExp(decodeLeniently(fixed)))
     .join("(.+?)");
   return new RegExp(`^${text}$`, "s");
 }
 
-/** The decoded segments, without a fragment. An encoded slash is part of its segment. */
-function readSegments(path: string): string[] | undefined {
+/** The decoded parts between slashes, without a fragment. An encoded slash is part of its part. */
+function splitPath(path: string): string[] | undefined {
   const hash = path.indexOf("#");
   const parts = (hash < 0 ? path : path.slice(0, hash)).split("/");
   if (!path.includes("%")) return parts;
@@ -103,28 +104,28 @@ function readSegments(path: string): string[] | undefined {
   }
 }
 
-function matchSegments<O>(
-  segment: Segment<O>,
+function matchParts<O>(
+  node: PathNode<O>,
   parts: readonly string[],
   search: { method: string; values: string[] },
   index = 1,
 ): { operation: O; names: readonly string[] } | undefined {
-  if (index === parts.length) return segment.endpoints.get(search.method);
+  if (index === parts.length) return node.endpoints.get(search.method);
   const part = parts[index]!;
-  const next = segment.fixed.get(part);
-  const fixedMatch = next && matchSegments(next, parts, search, index + 1);
+  const next = node.fixed.get(part);
+  const fixedMatch = next && matchParts(next, parts, search, index + 1);
   if (fixedMatch !== undefined) return fixedMatch;
-  for (const { pattern, segment: inner } of segment.templates ?? []) {
+  for (const { pattern, node: inner } of node.templates ?? []) {
     const values = pattern.exec(part)?.slice(1);
     if (values === undefined) continue;
     search.values.push(...values);
-    const matched = matchSegments(inner, parts, search, index + 1);
+    const matched = matchParts(inner, parts, search, index + 1);
     if (matched !== undefined) return matched;
     search.values.splice(-values.length);
   }
-  if (segment.parameter === undefined || part === "") return undefined;
+  if (node.parameter === undefined || part === "") return undefined;
   search.values.push(part);
-  const matched = matchSegments(segment.parameter, parts, search, index + 1);
+  const matched = matchParts(node.parameter, parts, search, index + 1);
   if (matched === undefined) search.values.pop();
   return matched;
 }

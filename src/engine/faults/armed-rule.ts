@@ -63,16 +63,24 @@ export class ArmedRule implements LeaseHolder {
     return schedule.kind === "sequence" && progress.calls >= schedule.entries.length;
   }
 
+  /** Whether the rule answers calls or breaks their connection; else it only delays or holds them. */
+  get hasAnswer(): boolean {
+    const { effect, schedule } = this.rule;
+    return effect.answer !== undefined || effect.wire !== undefined || schedule.kind === "sequence";
+  }
+
   /** Whether the rule could only delay or hold a call that an earlier rule delays or holds already. */
   addsNothing(earlier: { isDelayed: boolean; isHeld: boolean }): boolean {
-    const { effect, schedule } = this.rule;
-    if (effect.answer !== undefined || effect.wire !== undefined || schedule.kind === "sequence")
-      return false;
-    const { delay, hold } = effect;
+    if (this.hasAnswer) return false;
+    const { delay, hold } = this.rule.effect;
     return (delay === undefined || earlier.isDelayed) && (hold === undefined || earlier.isHeld);
   }
 
-  /** Counts a matching call, and decides whether it triggers the rule. @param subject an operation's id or an event's name */
+  /**
+   * Counts a matching call, and decides whether it triggers the rule.
+   * @param subject an operation's id or an event's name
+   * @param operation of a request; the rule triggers only if the operation can give its answer
+   */
   decide(seed: number, subject: string, operation?: AnyOperation): ScheduleDecision {
     const { rule, progress } = this;
     const { delay } = rule.effect;

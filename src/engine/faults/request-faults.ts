@@ -68,7 +68,7 @@ export class RequestFaults {
     const delay_ms = facts.headers["x-sandbox-delay"] === undefined ? undefined : 0;
     const fault = facts.headers["x-sandbox-fault"];
     if (fault === undefined) return this.applyRules(facts, "after", delay_ms);
-    // The name of a scenario: a code or wire fault has ended the request before.
+    // A scenario's name: a code or a wire fault in this header has ended the request in the phase `before`.
     return this.applyScenario(facts, "after", { name: String(fault).trim(), delay_ms });
   }
 
@@ -180,8 +180,7 @@ class Evaluation {
   /** Why the rule that came nearest to matching did not match. */
   private nearestMiss: readonly string[] | undefined;
   private criteriaMet = -1;
-  /** Whether a rule of this path would answer an authorized caller. */
-  private needsAuthorizedCaller = false;
+  private refusesCaller = false;
   private readonly otherCallerRule: ArmedRule | undefined;
 
   constructor({ rules, otherCallerRule }: SelectedRules, facts: FaultFacts, context: EvaluationContext) {
@@ -217,7 +216,7 @@ class Evaluation {
   }
 
   private recordMiss(armed: ArmedRule, nearness: number, why: string): void {
-    if (why === IS_AUTHORIZED.miss) this.needsAuthorizedCaller = true;
+    if (why === IS_AUTHORIZED.miss) this.refusesCaller = true;
     this.context.observer.onEvaluated?.(armed, false, why);
     if (nearness <= this.criteriaMet) return;
     this.criteriaMet = nearness;
@@ -276,9 +275,8 @@ class Evaluation {
 
   private concludeWithoutAnswer(): FaultVerdict {
     const { delay_ms } = this.context;
-    const { waitingRule, otherCallerRule, needsAuthorizedCaller } = this;
-    if (waitingRule !== undefined)
-      return { ...this.toVerdict(waitingRule, undefined), needsAuthorizedCaller };
+    const { waitingRule, otherCallerRule, refusesCaller } = this;
+    if (waitingRule !== undefined) return { ...this.toVerdict(waitingRule, undefined), refusesCaller };
     const reasons =
       this.reasons ??
       this.nearestMiss ??
@@ -287,9 +285,9 @@ class Evaluation {
     if (delay_ms) {
       const delayReason = `the request asked for a delay of ${delay_ms} ms by its own header`;
       const injection = { decision: "fault:header/delay", delay_ms, effect: undefined };
-      return { injection, reasons: [delayReason, ...(reasons ?? [])], needsAuthorizedCaller };
+      return { injection, reasons: [delayReason, ...(reasons ?? [])], refusesCaller };
     }
     if (reasons === undefined) return NO_FAULT;
-    return { injection: undefined, reasons, needsAuthorizedCaller };
+    return { injection: undefined, reasons, refusesCaller };
   }
 }

@@ -66,8 +66,8 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
       return "the request sets a fault itself, which takes precedence";
     if (rule.phase === "after" && !this.isAfter)
       return "it triggers after the change, which the request does not reach";
-    // A rule that can answer is skipped only if an earlier one did.
-    if (!armed.addsNothing({ isDelayed: true, isHeld: true })) return "an earlier rule decided";
+    // A rule with an answer is skipped only after one that answered.
+    if (armed.hasAnswer) return "an earlier rule decided";
     const { delay, hold } = rule.effect;
     if (hold === undefined && headers["x-sandbox-delay"] !== undefined)
       return "the request sets its delay itself, which takes precedence";

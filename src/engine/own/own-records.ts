@@ -13,18 +13,19 @@ type Fields = Record<string, unknown>;
 export class CallTransaction {
   endedBy: string | undefined;
   private readonly transaction: Transaction;
-  private readonly reader: string | undefined;
+  private readonly readerName: string | undefined;
 
-  constructor(tx: Transaction, reader: string | undefined) {
+  /** @param readerName of a function that may only read */
+  constructor(tx: Transaction, readerName: string | undefined) {
     this.transaction = tx;
-    this.reader = reader;
+    this.readerName = readerName;
   }
 
-  /** @throws OwnOperationError for a function that only reads */
+  /** @throws OwnOperationError for a function that may only read */
   get writable(): Transaction {
-    if (this.reader === undefined) return this.tx;
+    if (this.readerName === undefined) return this.tx;
     throw new OwnOperationError(
-      `${this.reader} changed the world, which it only reads; change it in the handler of an operation`,
+      `${this.readerName} changed the world, which it only reads; change it in the handler of an operation`,
     );
   }
 

@@ -178,12 +178,12 @@ function toEvent(
   const options: Partial<Pick<EventSubject<StoredRecord, string>, "listOrganizations" | "invent">> = {
     ...(organization && {
       listOrganizations(record, tx) {
-        const reader = `the event ${name}: \`organization\``;
-        const context = { api: getApi(), tx: tx as Transaction, reader };
+        const readerName = `the event ${name}: \`organization\``;
+        const context = { api: getApi(), tx: tx as Transaction, readerName };
         const args = toUserArguments(record, aboutCollection, context);
-        const organization_id: unknown = runBounded(() => organization(...args), { id: reader });
+        const organization_id: unknown = runBounded(() => organization(...args), { id: readerName });
         if (typeof organization_id === "string") return [organization_id];
-        throw new OwnOperationError(`${reader} returned no id`, { subject: name });
+        throw new OwnOperationError(`${readerName} returned no id`, { subject: name });
       },
     }),
     ...(factory && {

@@ -22,8 +22,8 @@ function getPublicCollections(api: Api): ReadonlyMap<string, PublicCollection> {
 }
 
 interface WorldSource extends Pick<Call, "api" | "world" | "settings">, Partial<Pick<Call, "principal">> {
-  /** A function that only reads, as messages name it. */
-  reader?: string;
+  /** For a function that may only read: its name in the error of a change. */
+  readerName?: string;
 }
 
 const worldClasses = new WeakMap<Api, typeof OwnWorld>();
@@ -34,9 +34,9 @@ export class OwnWorld {
   readonly #transaction: CallTransaction;
   readonly #actor: StateActor;
 
-  constructor({ api, world, principal, settings, reader }: WorldSource) {
+  constructor({ api, world, principal, settings, readerName }: WorldSource) {
     this.#api = api as Api;
-    this.#transaction = new CallTransaction(world, reader);
+    this.#transaction = new CallTransaction(world, readerName);
     const { user_id, organization_id } = principal ?? {};
     this.#actor = { user_id, organization_id, silent: false, settings };
   }
@@ -63,7 +63,7 @@ export class OwnWorld {
     return this.#transaction.tx;
   }
 
-  /** Later uses throw. */
+  /** Later uses throw. @param operation that has ended, for the error */
   end(operation: string): void {
     this.#transaction.endedBy = operation;
   }
@@ -95,7 +95,7 @@ export class OwnWorld {
     const publicCollection = collection && getPublicCollections(this.#api).get(collection.name);
     const id = (record as Fields | undefined)?.[collection?.idField ?? "id"];
     const subject = about.find(this.#tx, String(id)) ?? publicCollection?.toStored({ ...record }, this.#tx);
-    // Budgets, which the usage events are about, have no id.
+    // The subject of usage events is a budget, which has no id, and whose `about` has no `idAlias`.
     if (subject === undefined || (id === undefined && about.idAlias !== undefined))
       throw new OwnOperationError(`${name} needs the record that it is about`);
     emit(this.#transaction.writable, declaredEvent, subject);
@@ -107,15 +107,16 @@ export class OwnWorld {
 }
 
 /**
- * The arguments of a user's function about a record, in the form in which handlers get records. No caller and no sandbox is
- * known where an event is emitted, so the world has no user, and the default settings; changes of the world are refused.
+ * The arguments for a function of a user that reads a record: the record as handlers get it, and a world that refuses
+ * changes. Code that emits events knows neither the caller nor the sandbox, so that world has no caller, and has the
+ * default settings.
  */
 export function toUserArguments(
   record: object,
   { name }: AnyCollection,
-  { api, tx, reader }: { api: Api; tx: Transaction; reader: string },
+  { api, tx, readerName }: { api: Api; tx: Transaction; readerName: string },
 ): [record: object, world: OwnWorld] {
   const publicRecord = getPublicCollections(api).get(name)?.toPublic(record, tx) ?? record;
-  const world = OwnWorld.create({ api, world: tx, settings: DEFAULT_SETTINGS, reader });
+  const world = OwnWorld.create({ api, world: tx, settings: DEFAULT_SETTINGS, readerName });
   return [copyJson(publicRecord) as Fields, world];
 }

@@ -13,7 +13,7 @@ export function canForward({ engine, routeError }: Exchange): boolean {
 
 /** Sends to the upstream what neither an operation nor a rule answers for any caller. @throws EarlyResponse with its answer */
 export function forwardToUpstream(exchange: Exchange): undefined | Promise<void> {
-  if (!canForward(exchange) || exchange.verdict?.needsAuthorizedCaller) return undefined;
+  if (!canForward(exchange) || exchange.verdict?.refusesCaller) return undefined;
   const { upstream } = exchange.engine;
   if (exchange.dryRun === undefined) return send(exchange);
   exchange.decision = DECISION;

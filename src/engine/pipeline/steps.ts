@@ -87,7 +87,7 @@ function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
 function requireOperation(exchange: Exchange): void {
   const { routeError, verdict, identity } = exchange;
   if (routeError === undefined) return;
-  const refusal = verdict?.needsAuthorizedCaller ? exchange.callerRefusal : undefined;
+  const refusal = verdict?.refusesCaller ? exchange.callerRefusal : undefined;
   if (refusal === undefined) throw routeError;
   exchange.step = "auth";
   if (refusal.code !== "AUTHENTICATION_REQUIRED") {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { Factory } from "../contract/factory.ts";
+import { chooseCreation, type Factory } from "../contract/factory.ts";
 import { createEntryFormat, readByOrganization, toFreeId } from "../contract/fixture-entry.ts";
 import { operation } from "../contract/operation.ts";
 import { publicView } from "../contract/public-view.ts";
@@ -16,7 +16,7 @@ import {
 } from "./organizations/access.ts";
 import { ByOrganization } from "./organizations/schema.ts";
 
-/** An auth configuration (2.11), with its organization. */
+/** An auth configuration (2.11). */
 const AuthConfig = Type.Object({
   /** Any identifier, since 2.1 gives auth configurations no prefix. */
   id: Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$", examples: ["authcfg_example"] }),
@@ -48,7 +48,7 @@ const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"]
 const TYPES = ["oauth2", "api_key", "basic"];
 
 const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
-  const { random, isFixture, now } = context;
+  const { random } = context;
   const toolkit = fields.toolkit ?? random.pick(TOOLKITS);
   const type = random.pick(TYPES);
   return {
@@ -56,7 +56,8 @@ const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
     toolkit,
     type: fields.type ?? type,
     organization_id: chooseOrganization(context, fields.organization_id),
-    created_at: fields.created_at ?? (isFixture ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
+    created_at:
+      fields.created_at ?? chooseCreation(context, () => random.int(1, 120) * DAY_MS + random.int(0, DAY_MS)),
   };
 };
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { Factory } from "../contract/factory.ts";
+import { chooseCreation, type Factory } from "../contract/factory.ts";
 import { createEntryFormat, createListReader } from "../contract/fixture-entry.ts";
 import { inventTeam } from "../contract/invent.ts";
 import { belongsTo, requireSameOrganization } from "../contract/references.ts";
@@ -35,7 +35,7 @@ export const connections = collection({
 const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
 
 const makeConnection: Factory<Connection> = (fields, context) => {
-  const { random, isFixture, now } = context;
+  const { random } = context;
   // For example, `conn_drive` connects to Drive.
   const toolkitInId = TOOLKITS.find((toolkit) => fields.id?.includes(toolkit));
   const toolkit = fields.toolkit ?? toolkitInId ?? random.pick(TOOLKITS);
@@ -44,7 +44,7 @@ const makeConnection: Factory<Connection> = (fields, context) => {
     organization_id: chooseOrganization(context, fields.organization_id),
     name: fields.name ?? `${inventTeam(context)} ${toolkit}`,
     toolkit,
-    created_at: fields.created_at ?? (isFixture ? -random.int(10, 200) * DAY_MS : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(10, 200) * DAY_MS),
     failure_rate: fields.failure_rate ?? null,
   };
 };

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { aboutRecords, emit, event } from "../contract/event.ts";
-import type { Factory } from "../contract/factory.ts";
+import { chooseCreation, type Factory } from "../contract/factory.ts";
 import { createEntryFormat, createListReader } from "../contract/fixture-entry.ts";
 import { belongsTo } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
@@ -46,14 +46,14 @@ export const invoices = collection({
 });
 
 const makeInvoice: Factory<Invoice> = (fields, context) => {
-  const { random, isFixture, now } = context;
+  const { random } = context;
   return {
     invoice_id: fields.invoice_id ?? context.createId("inv_"),
     organization_id: chooseOrganization(context, fields.organization_id),
     amount: fields.amount ?? random.int(2_000, 90_000) / 100,
     currency: fields.currency ?? "CHF",
     status: fields.status ?? "draft",
-    created_at: fields.created_at ?? (isFixture ? -random.int(1, 60) * DAY_MS : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(1, 60) * DAY_MS),
     final_status: null,
   };
 };

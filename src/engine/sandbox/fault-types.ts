@@ -109,8 +109,8 @@ export interface StagedRequest extends Pick<FaultInjector, "before" | "after"> {
 
 /** The result of evaluating the rules for one request: what is injected, if anything, and why. */
 export interface FaultVerdict {
-  /** Whether a rule would answer the undeclared path if the caller were not refused. */
-  readonly needsAuthorizedCaller?: boolean;
+  /** A rule answers the undeclared path, but only for authorized callers: this one gets its `callerRefusal`. */
+  readonly refusesCaller?: boolean;
   readonly injection: Injection | undefined;
   /** For the journal: the rule that was triggered and its draw, else the nearest rule and why it did not match. */
   readonly reasons: readonly string[];

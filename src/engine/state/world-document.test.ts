@@ -141,7 +141,7 @@ describe("a world as a document [interfaces 4]", () => {
           _timers: { records: [{ id: "t", kind: "expiry", subject: "x", due: 1e15 }] },
         }),
       "tables._timers",
-      "t is due after the year 9999",
+      "t is due outside the years 1 to 9999",
     ],
   ])("is refused with %s, and the place is named [interfaces 4]", (_what, spoil, field, message) => {
     const document = encodeWhole();

@@ -37,8 +37,8 @@ export class WorldDocumentError extends Error {
 }
 
 /**
- * The value as JSON. With a base, tables are written as their difference from it, and those tables that are
- * equal to the base's are left out unread, so a collection whose records were never built costs nothing to save.
+ * The value as JSON. With a base, tables are written as their difference from it. A table object that is the base's own is
+ * left out without reading it: a table builds its records when it is first read, so one that never was costs nothing.
  */
 export function encodeWorld(value: WorldValue, base?: Root): WorldDocument {
   const { root, clock, origin, requests, seed, secretKey } = value;
@@ -88,6 +88,7 @@ export function decodeWorld(
   const { mode, now, rate } = document.clock;
   return {
     root: { tables, draws: document.draws },
+    // The second `now`, its wall instant, has no meaning: a restore replaces it.
     clock: makeClock(mode, now, now, rate),
     origin: document.origin,
     requests: document.requests,
@@ -172,5 +173,6 @@ function requireTimer({ id, due, kind, subject }: Timer, origin: number): void {
   if (!Number.isSafeInteger(due) || !TIMER_KINDS.includes(kind) || typeof subject !== "string") {
     throw new WorldDocumentError(path, `${id} is not a timer that this server knows`);
   }
-  if (!isPossibleInstant(due, origin)) throw new WorldDocumentError(path, `${id} is due after the year 9999`);
+  if (!isPossibleInstant(due, origin))
+    throw new WorldDocumentError(path, `${id} is due outside the years 1 to 9999`);
 }

@@ -3,7 +3,6 @@ import { StringEnum, Timestamp } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import { DelaySchema } from "../../engine/faults/effects/delay.ts";
-import type { EffectDocument } from "../../engine/faults/effects/effect.ts";
 
 export const BUNDLE_FORMAT = "understudy-bundle";
 /** Increase it with a change that makes new bundles unreadable for earlier releases. */
@@ -107,7 +106,7 @@ export const Bundle = Type.Object(
     ),
     active: Type.Array(Type.String()),
     /** The delay of every answer, if the server was started with one. */
-    delay: Type.Optional(Type.Unsafe<NonNullable<EffectDocument["delay"]>>(DelaySchema)),
+    delay: Type.Optional(DelaySchema),
     /** Answers of receivers and their instants, by delivery and attempt; a replay calls no receiver. */
     deliveries: Type.Unsafe<Record<string, RecordedAttempt[]>>({
       type: "object",

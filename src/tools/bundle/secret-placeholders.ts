@@ -26,15 +26,16 @@ const USER_SECRETS = [
 const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
 /** A text under the name of a secret, also one that the end of the body cuts off. */
 const NAMED_SECRET = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)(?="|\\\\?$)`, "gi");
-/** A parameter of a query or of a form. */
+/** A parameter of a query or of a form, unless its value contains a placeholder already. */
 const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
 /** All generated secrets consist of these characters. */
 const WORD = /[\w.~-]{8,}/g;
 
 /**
- * Replaces the secrets in a bundle by placeholders (interfaces.md 4). API keys are named by their id, secrets of answers
- * (tokens, upload URLs, webhook secrets) by the number of the answer, all others by their length.
+ * Replaces the secrets in a bundle by placeholders (interfaces.md 4): `api_key:ID` for API keys with an id,
+ * `answer:N.I:LENGTH` for the secret number I of answer N (tokens, upload URLs, webhook secrets), `given:k0:LENGTH` for one
+ * that the user or the server chose, and `unknown:LENGTH` for one that is not registered.
  */
 export class SecretPlaceholders {
   private readonly names = new Map<string, string>();
@@ -67,7 +68,10 @@ export class SecretPlaceholders {
     }
   }
 
-  /** Registers keys and webhook secrets that the user wrote. Counted apart, since a replay registers these alone again. */
+  /**
+   * Registers keys and webhook secrets that the user wrote. They have numbers of their own: a replay registers these
+   * again, and no others, and must find the same names.
+   */
   registerWritten(text: string): void {
     for (const [letter, pattern] of USER_SECRETS) {
       for (const [secret] of text.matchAll(pattern)) {
@@ -81,10 +85,10 @@ export class SecretPlaceholders {
   registerIn(text: string): void {
     this.registerWritten(text);
     for (const secret of findSecrets(text))
-      if (secret.length >= 16 && /\d/.test(secret) && !this.isKeyId(secret)) this.registerUnnamed(secret);
+      if (secret.length >= 16 && /\d/.test(secret) && !this.isKeyId(secret)) this.registerGiven(secret);
   }
 
-  registerUnnamed(secret: string): void {
+  registerGiven(secret: string): void {
     this.register(secret, `given:t${this.names.size}:${secret.length}`);
   }
 
@@ -162,7 +166,7 @@ export function resolvePlaceholders(text: string, getValue: (kind: string, name:
   );
 }
 
-/** A text in place of an unknown secret: deterministic for its name, with the same length. */
+/** A text in place of an unknown secret: always the same for a name, of the secret's length. */
 export function inventSecret(name: string, length: number): string {
   const block = toHex(digest("sha256", name));
   return block.repeat(Math.ceil(length / block.length)).slice(0, length);

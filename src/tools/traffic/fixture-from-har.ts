@@ -17,7 +17,7 @@ interface FixtureFromHar {
   base: string;
   counts: Record<string, number>;
   /** Number of answers whose bodies the recorder left out or truncated. */
-  without_body: number;
+  bodilessCount: number;
   /** Values that fixtures do not allow, with their places. */
   dropped: string[];
   /** An API key with all permissions in the first organization. */
@@ -42,11 +42,11 @@ export async function inferFixtureFromHar({
 }): Promise<FixtureFromHar> {
   const world = new InferredFixture();
   const dropped: string[] = [];
-  let without_body = 0;
+  let bodilessCount = 0;
   const { base } = await visitExchanges({ contract, file }, () => ({
     visit(exchange) {
       // Such as "with the body cut short".
-      if (exchange.missing?.startsWith("with the body")) without_body += 1;
+      if (exchange.missing?.startsWith("with the body")) bodilessCount += 1;
       collectRecords(world, exchange, dropped);
     },
   }));
@@ -58,7 +58,7 @@ export async function inferFixtureFromHar({
   addMissingRecords(document, shape);
   const fixture = sortKeys(document, shape);
   new FixtureLibrary({ resources, trustBuild: false }).load(fixture);
-  return { fixture, base, counts, without_body, dropped: [...dropped, ...invalid], key: makeApiKey(0) };
+  return { fixture, base, counts, bodilessCount, dropped: [...dropped, ...invalid], key: makeApiKey(0) };
 }
 
 /** The instant that an answer states for itself (7.1, 4.11); NaN if it states none. */

@@ -38,7 +38,7 @@ export function EntryActions({ node, journalEntry }: { node: Node; journalEntry:
   });
   const readKey = () => fetchKey(createSandboxCalls(sandbox!.name), journalEntry!);
   const copy = async (format: (request: RequestCopy) => string) =>
-    format(toRequestCopy(journalEntry!, sandbox!.base_url, await readKey()));
+    format(toRequestCopy(journalEntry!, { base: sandbox!.base_url, key: await readKey() }));
   return (
     <>
       {journalEntry && sandbox && (

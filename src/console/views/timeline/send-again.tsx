@@ -16,7 +16,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map
 /** Edits a request and sends it, as the same user or another one. The input stays for the next attempt. */
 export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
   const { data: actors } = useActors();
-  const request = toRequestCopy(entry, "", undefined);
+  const request = toRequestCopy(entry);
   const { inputs, field } = useInputs({
     method: request.method,
     path: request.url,
@@ -26,12 +26,13 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
       .join("\n"),
     body: request.body ?? "",
   });
-  const [as, setAs] = useState(entry.api_key ?? NO_CREDENTIALS);
+  // The entry has the id of the key.
+  const [actorId, setActorId] = useState(entry.api_key ?? NO_CREDENTIALS);
   const send = useServiceCall(() => ({
     method: inputs.method,
     path: requirePath(inputs.path.trim()),
     headers: parseHeaders(inputs.headers),
-    key: actors?.find(({ id }) => id === as)?.key,
+    key: actors?.find(({ id }) => id === actorId)?.key,
     body: BODILESS_METHODS.test(inputs.method) || inputs.body === "" ? undefined : inputs.body,
   }));
   return (
@@ -39,7 +40,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
       <Form submit="Send" change={send} isWaiting={actors === undefined} onCancel={onClose}>
         <ChoiceField label="Method" {...field("method")} choices={METHODS} />
         <Field label="Path" {...field("path")} required />
-        <ActorField actors={actors} value={as} onChange={setAs} />
+        <ActorField actors={actors} value={actorId} onChange={setActorId} />
         <Field
           label="Headers"
           {...field("headers")}

@@ -1,7 +1,7 @@
 import { type PointerEvent, useMemo, useState } from "react";
 import { Button } from "react-aria-components";
 import { useWidth } from "../../components/layout.tsx";
-import { getOutcomePaint, SHAPES } from "../../components/status.tsx";
+import { getOutcomePaint, SHAPE_SIZE, SHAPES } from "../../components/status.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import { type Node, orderByTime } from "./nodes.ts";
 import { BOTTOM, CHARACTER_PX, createStripAxis, MARK, TOP, toY } from "./strip-axis.ts";
@@ -17,7 +17,8 @@ interface StripProps {
   /** At least one. */
   nodes: readonly Node[];
   matches: (node: Node) => boolean;
-  onZoom: (from: string | undefined, to: string | undefined) => void;
+  /** Called with the least and the greatest `seq` of the range, as the address has them; undefined: show everything. */
+  onZoom: (fromSeq: string | undefined, toSeq: string | undefined) => void;
   isZoomed: boolean;
 }
 
@@ -44,7 +45,7 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
     [newest, matches, width],
   );
   const showsCuts = cuts.length > 0 && cuts.length <= MAX_CUT_LINES;
-  // A rewind moves the clock back, so the newest entry may not be the latest.
+  // Entries after a rewind stay after those before it, although the rewind moved the clock back: times may descend.
   const times = newest.map(({ at }) => at);
   const [begin, end] = [Math.min(...times), Math.max(...times)].map((at) =>
     formatTimeOfDay(new Date(at).toISOString()).slice(0, 8),
@@ -55,7 +56,7 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
         {makeTicks(width - 2 * MARK).map(({ position, word }) => (
           <g key={position} className="strip-tick" transform={`translate(${toX(position)})`}>
             <path d={`M0 ${TOP}V${BOTTOM + 4}`} />
-            {/* The last one moves left, into the gap before it, to end before the edge. */}
+            {/* A text starts 2 px right of its tick; near the edge further left, so that it ends before the edge. */}
             <text x={Math.min(2, width - toX(position) - word.length * CHARACTER_PX)} y={BOTTOM + 14}>
               {word}
             </text>
@@ -80,22 +81,22 @@ export function Strip({ nodes, matches, onZoom, isZoomed }: StripProps) {
   );
 }
 
-/** Draws one path per outcome; entries that the filter hides are faint. */
+/** Draws a faint path per outcome for entries that the filter hides, and one for those that match. */
 function drawMarks(
   nodes: readonly Node[],
   matches: (node: Node) => boolean,
   toPoint: (node: Node, index: number) => [number, number],
 ) {
-  const scale = MARK / 12;
+  const scale = MARK / SHAPE_SIZE;
   const marks = nodes.map((node, index) => {
     const [x, y] = toPoint(node, index);
     const { outcome } = node;
-    return { outcome, isKept: matches(node), path: `M${x / scale} ${y / scale}${SHAPES[outcome]}` };
+    return { outcome, isMatch: matches(node), path: `M${x / scale} ${y / scale}${SHAPES[outcome]}` };
   });
-  return [false, true].map((kept) => (
-    <g key={String(kept)} transform={`scale(${scale})`} opacity={kept ? 1 : 0.2}>
+  return [false, true].map((isMatch) => (
+    <g key={String(isMatch)} transform={`scale(${scale})`} opacity={isMatch ? 1 : 0.2}>
       {[...new Set(marks.map(({ outcome }) => outcome))].map((outcome) => {
-        const same = marks.filter((mark) => mark.outcome === outcome && mark.isKept === kept);
+        const same = marks.filter((mark) => mark.outcome === outcome && mark.isMatch === isMatch);
         return <path key={outcome} {...getOutcomePaint(outcome)} d={same.map(({ path }) => path).join("")} />;
       })}
     </g>

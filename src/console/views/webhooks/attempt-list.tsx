@@ -20,7 +20,7 @@ const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
   failed: "failed",
   due: "waiting",
   expected: "other",
-  cancelled: "off",
+  cancelled: "cancelled",
 };
 
 /** The axis is logarithmic from here on, so that a minute and a day are both visible. */

@@ -27,7 +27,7 @@ const BADGES: Readonly<Record<DeliveryState, Outcome>> = {
   delivered: "ok",
   retrying: "refused",
   "given up": "failed",
-  cancelled: "off",
+  cancelled: "cancelled",
 };
 
 function DeliveryBadge({ row: { state, next_retry } }: { row: DeliveryRow }) {

@@ -97,13 +97,13 @@ export function Trigger() {
         </div>
         <fieldset className="field-grid">
           <legend>Override data</legend>
-          {fields.map((field) => (
+          {fields.map((dataField) => (
             <TypedField
-              key={`${name} ${field.name}`}
-              field={field}
+              key={`${name} ${dataField.name}`}
+              field={dataField}
               prefix="data."
               isOptional
-              value={getOwn(texts, field.name) ?? ""}
+              value={getOwn(texts, dataField.name) ?? ""}
               onType={onType}
             />
           ))}
@@ -118,10 +118,10 @@ export function Trigger() {
   );
 }
 
-/** Id of a record for the event, by the first field of its data, such as `thread_id`. */
-function useExampleId(field: string | undefined): string {
+/** Id of a record of the collection that the first field of the event's data names: `thread_id` names `threads`. */
+function useExampleId(firstField: string | undefined): string {
   const { data: collections } = useCollections();
-  const collection = collections?.items.find(({ name }) => name === field?.replace(/_id$/, "s"));
+  const collection = collections?.items.find(({ name }) => name === firstField?.replace(/_id$/, "s"));
   const { data } = useSandboxQuery(
     ["example", collection?.name],
     (calls) => calls.records(collection!.name, { limit: 1 }),
@@ -132,11 +132,11 @@ function useExampleId(field: string | undefined): string {
   return String(first?.[collection.id_field] ?? `${collection.prefix}…`);
 }
 
-/** Parses the typed fields. @throws ControlError for invalid JSON */
+/** Parses the fields that are not empty. @throws ControlError for invalid JSON */
 function parseTexts(fields: readonly FormField[], texts: Readonly<Record<string, string>>): Fields {
-  const typedFields = fields.filter(({ name }) => getOwn(texts, name)?.trim());
+  const filledFields = fields.filter(({ name }) => getOwn(texts, name)?.trim());
   return Object.fromEntries(
-    typedFields.map((field) => [field.name, parseValue(texts[field.name]!, field, "data.")]),
+    filledFields.map((field) => [field.name, parseValue(texts[field.name]!, field, "data.")]),
   );
 }
 

@@ -1,9 +1,10 @@
+import { Type } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
 import { Duration } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";
-import type { DelayPlan, Effect, ReportEffect } from "./effect.ts";
+import type { DelayPlan, Effect, EffectDocument, ReportEffect } from "./effect.ts";
 
-/** Longer than any client waits; a timer holds at most 24 days. */
+/** One hour: longer than any client waits. */
 const MAX_DELAY_MS = 3_600_000;
 
 interface DurationProblem {
@@ -48,7 +49,7 @@ function suggestDuration(text: string): string | undefined {
   return parseDuration(hint) === undefined ? undefined : hint;
 }
 
-export const DelaySchema = {
+export const DelaySchema = Type.Unsafe<NonNullable<EffectDocument["delay"]>>({
   anyOf: [
     Duration(),
     {
@@ -58,11 +59,11 @@ export const DelaySchema = {
       additionalProperties: false,
     },
   ],
-};
+});
 
-/** Waits on the wall clock, also in a frozen sandbox (interfaces.md 3). */
+/** The message waits in real time, also in a frozen sandbox (interfaces.md 3). */
 export const delayEffect: Effect = {
-  keys: { delay: DelaySchema as never },
+  keys: { delay: DelaySchema },
   check({ delay }, report) {
     if (typeof delay !== "object") {
       checkDelay(delay, ["delay"], report);

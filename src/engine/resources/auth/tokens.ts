@@ -26,8 +26,8 @@ const verifiedTokens = new Map<string, Claims>();
 
 /**
  * Signs an access token. Does not use jose, which signs asynchronously, since a transaction does not wait. A
- * `jti` distinguishes tokens of the same second, which are common with a frozen clock; it is in the header
- * (as RFC 7519 allows), since no other claims are allowed than those of G01.
+ * `jti` distinguishes tokens of the same second, which are common with a frozen clock; it is in the header (as
+ * RFC 7519 allows), since the payload has the claims of G01 and no others.
  */
 export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
   const iat = getSecondsNow(tx);
@@ -39,8 +39,9 @@ export function signAccessToken(tx: Transaction, principal: Principal, lifetimeS
 }
 
 /**
- * Identifies the caller of this access token; undefined for one that is forged or from another world, `refused` for
- * one that has expired or whose key may no longer be used. Asynchronous only for a token that was not verified before.
+ * Identifies the caller of this access token; `refused` for one that has expired or whose key may not be used now.
+ * Undefined for one that is forged or from another world, or whose key was deleted or has another user. Asynchronous
+ * only for a token that was not verified before.
  */
 export function identifyToken(
   tx: Transaction,
@@ -117,9 +118,10 @@ function readClaimedKeyId(token: string): string {
 }
 
 /**
- * The secret of an API key, created at first use and stored in the world: a fork or a restored snapshot accepts its own
- * tokens, while a world after a reset has other secrets and accepts no earlier token. An API key that is created again
- * gets another secret, so that tokens of the earlier key stay invalid.
+ * The secret of an API key, created at first use and stored in the world: a fork accepts the tokens that were issued
+ * before it, and a restored snapshot those issued before it was taken, while a world after a reset has other secrets and
+ * accepts no earlier token. An API key that is created again gets another secret, so that tokens of the earlier key stay
+ * invalid.
  */
 function getSigningSecret(tx: Transaction, key_id: string): string {
   const signingKey = tx.get(signingKeys, key_id);
@@ -135,7 +137,7 @@ function toBase64Json(value: object): string {
   return toBase64Url(toUtf8(JSON.stringify(value)));
 }
 
-const LIFETIME_MS = 30 * DAY_MS;
+const REFRESH_LIFETIME_MS = 30 * DAY_MS;
 
 /** Issues a refresh token for a key; the token is returned once and cannot be read back (G01). */
 export function issueRefreshToken(
@@ -144,7 +146,7 @@ export function issueRefreshToken(
 ): string {
   const id = tx.createId("rtok_");
   const token = `rt_${tx.createSecret(`refresh/${id}`)}`;
-  const expires_at = tx.limitToClock(tx.now + LIFETIME_MS);
+  const expires_at = tx.limitToClock(tx.now + REFRESH_LIFETIME_MS);
   tx.insert(refreshTokens, { id, digest: digestToken(token), key_id, user_id, expires_at });
   tx.schedule({ kind: "expiry", subject: id, due: expires_at });
   return token;

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Factory } from "../../contract/factory.ts";
+import { chooseCreation, type Factory } from "../../contract/factory.ts";
 import {
   createEntryFormat,
   createListReader,
@@ -17,14 +17,14 @@ import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
 const AUDIENCES = ["board", "partner", "team", "press"];
 
 export const makeDashboard: Factory<Dashboard> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, world } = context;
   const organization_id = chooseOrganization(context, fields.organization_id);
   return {
     id: fields.id ?? context.createId("dsh_"),
     organization_id,
     title: fields.title ?? inventTitle(context),
     created_by: fields.created_by ?? context.actor_id ?? findAuthor(world, organization_id),
-    created_at: fields.created_at ?? (isFixture ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(20 * DAY_MS, 200 * DAY_MS)),
   };
 };
 

@@ -1,4 +1,4 @@
-import type { Factory } from "../../contract/factory.ts";
+import { chooseCreation, type Factory } from "../../contract/factory.ts";
 import { createEntryFormat, createListReader } from "../../contract/fixture-entry.ts";
 import { inventFilename } from "../../contract/invent.ts";
 import { guessType, toExtension, toMediaType, UNKNOWN_TYPE } from "../../contract/media-types.ts";
@@ -28,7 +28,7 @@ export function findEffectiveType({ mime_type, filename }: { mime_type: string; 
 
 /** Makes a file without bytes; its text follows from its name. */
 export const makeFile: Factory<FileObject> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, world } = context;
   const extension = fields.mime_type ? toExtension(fields.mime_type) : random.pick(EXTENSIONS);
   const organization_id = chooseOrganization(context, fields.organization_id);
   const filename = fields.filename ?? inventFilename(extension, context);
@@ -41,7 +41,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
     organization_id,
     status: "uploaded",
     gcs_path: fields.gcs_path ?? toStoragePath(organization_id, random.characters(20), filename),
-    created_at: fields.created_at ?? (isFixture ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(2 * DAY_MS, 60 * DAY_MS)),
     created_by: fields.created_by ?? context.actor_id ?? findAuthor(world, organization_id),
   };
 };

@@ -38,7 +38,7 @@ export const meetingSessions = collection({
   },
 });
 
-/** An entry of a transcript (2.4), with its session. */
+/** An entry of a session's transcript (2.4). */
 export const TranscriptEntry = Type.Object({
   transcript_id: Id("mbtrans_"),
   text: Type.String(),

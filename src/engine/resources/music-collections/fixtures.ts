@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Factory } from "../../contract/factory.ts";
+import { chooseCreation, type Factory } from "../../contract/factory.ts";
 import {
   createEntryFormat,
   createListReader,
@@ -15,14 +15,14 @@ import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { MusicCollection, musicCollections, Track, tracks } from "./schema.ts";
 
 export const makeMusicCollection: Factory<MusicCollection> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, world } = context;
   const organization_id = chooseOrganization(context, fields.organization_id);
   return {
     id: fields.id ?? context.createId("mcoll_"),
     name: fields.name ?? inventTitle(context),
     organization_id,
     owner_id: fields.owner_id ?? context.actor_id ?? findAuthor(world, organization_id),
-    created_at: fields.created_at ?? (isFixture ? -random.int(30, 300) * DAY_MS : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(30, 300) * DAY_MS),
   };
 };
 

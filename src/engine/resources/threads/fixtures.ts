@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Factory } from "../../contract/factory.ts";
+import { chooseCreation, type Factory } from "../../contract/factory.ts";
 import {
   createEntryFormat,
   type FixtureEntry,
@@ -34,14 +34,14 @@ const EXCHANGES: readonly (readonly [question: string, answer: string])[] = [
 ];
 
 export const makeThread: Factory<Thread> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, world } = context;
   const organization_id = chooseOrganization(context, fields.organization_id);
   return {
     id: fields.id ?? context.createId("thread_"),
     organization_id,
     owner_id: fields.owner_id ?? context.actor_id ?? findAuthor(world, organization_id),
     title: fields.title ?? inventTitle(context),
-    created_at: fields.created_at ?? (isFixture ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(2 * DAY_MS, 20 * DAY_MS)),
   };
 };
 

@@ -34,7 +34,7 @@ export const transcriptions = collection({
   timer: "transcription.step",
 });
 
-/** A sentence (2.5), with its transcription. */
+/** A sentence of a transcription (2.5). */
 export const Sentence = Type.Object({
   id: Id("sent_"),
   transcription_id: Id("trans_", belongsTo("transcriptions")),

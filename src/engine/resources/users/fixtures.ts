@@ -1,4 +1,4 @@
-import type { Factory } from "../../contract/factory.ts";
+import { chooseCreation, type Factory } from "../../contract/factory.ts";
 import { createEntryFormat, createListReader, readEntries } from "../../contract/fixture-entry.ts";
 import { inventEmail, inventName, makeDistinctEmail } from "../../contract/invent.ts";
 import type { FixtureLists, FixtureReader } from "../../contract/resource.ts";
@@ -9,7 +9,7 @@ import { User, users } from "./schema.ts";
 
 /** A fixture lists memberships; other users join the caller's or the first organization, and are not verified yet. */
 export const makeUser: Factory<User> = (fields, context) => {
-  const { random, world, isFixture, now } = context;
+  const { random, world, isFixture } = context;
   const id = fields.id ?? context.createId("usr_");
   const name = fields.name ?? inventName(context);
   const organization_id =
@@ -26,7 +26,7 @@ export const makeUser: Factory<User> = (fields, context) => {
     capabilities: fields.capabilities ?? {},
     account: fields.account ?? "active",
     verified: fields.verified ?? isFixture,
-    created_at: fields.created_at ?? (isFixture ? -random.int(60, 400) * DAY_MS : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(60, 400) * DAY_MS),
   };
 };
 

@@ -1,7 +1,12 @@
 import { Type } from "typebox";
 import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
-import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
+import {
+  chooseCreation,
+  type Factory,
+  type FactoryContext,
+  type RecordLookup,
+} from "../../contract/factory.ts";
 import {
   createEntryFormat,
   createListReader,
@@ -24,12 +29,12 @@ import { StoreFile, storeFiles, toStoreFileId, VectorStore, vectorStores } from 
 const PAST_PROCESSING_MS = toMilliseconds(DEFAULT_SETTINGS.processing_seconds);
 
 export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
-  const { random, isFixture, now } = context;
+  const { random } = context;
   return {
     id: fields.id ?? context.createId("vs_"),
     name: fields.name ?? inventTitle(context),
     organization_id: chooseOrganization(context, fields.organization_id),
-    created_at: fields.created_at ?? (isFixture ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(60 * DAY_MS, 200 * DAY_MS)),
   };
 };
 

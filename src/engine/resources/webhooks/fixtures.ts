@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Factory } from "../../contract/factory.ts";
+import { chooseCreation, type Factory } from "../../contract/factory.ts";
 import {
   createEntryFormat,
   type FixtureEntry,
@@ -38,7 +38,7 @@ export function getDefaultOrganization(world: WorldReader): string | undefined {
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const makeWebhook: Factory<Webhook> = (fields, context) => {
-  const { random, isFixture, now } = context;
+  const { random, isFixture } = context;
   const active = fields.active ?? fields.inactive_because === undefined;
   return {
     webhook_id: fields.webhook_id ?? context.createNewestFirstId("wh_"),
@@ -48,7 +48,7 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
     events: fields.events ? [...fields.events] : random.sample(EVENT_NAMES, 3),
     description: fields.description ?? (isFixture ? inventTeam(context) : ""),
     active,
-    created_at: fields.created_at ?? (isFixture ? -random.int(DAY_MS, 30 * DAY_MS) : now),
+    created_at: fields.created_at ?? chooseCreation(context, () => random.int(DAY_MS, 30 * DAY_MS)),
     last_delivery: fields.last_delivery ?? null,
     ...(active || fields.inactive_because === undefined ? {} : { inactive_because: fields.inactive_because }),
     ...(fields.receiver_id === undefined ? {} : { receiver_id: fields.receiver_id }),

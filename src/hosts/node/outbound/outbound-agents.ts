@@ -8,14 +8,14 @@ import tls from "node:tls";
  * a request at the moment of such a close would count as a failed attempt.
  */
 const IDLE_MS = 1000;
-const IDLE_PER_ORIGIN = 32;
+const MAX_IDLE_PER_ORIGIN = 32;
 
 /** The sender's connections: one pool per origin, without a limit of open connections, so that no request waits for another. */
 export interface OutboundAgents {
   getPooled(protocol: "http:" | "https:"): http.Agent;
   /** The agent of connections that are used once, whatever the answer says. */
   getSingleUse(protocol: "http:" | "https:"): http.Agent;
-  /** Allows reuse of a connection, which is otherwise closed after its answer. */
+  /** Allows one more request on a pooled connection, which is otherwise closed after its answer. */
   allowReuse(socket: Duplex): void;
   destroy(): void;
 }
@@ -25,12 +25,14 @@ function closeOnData(this: Duplex): void {
 }
 
 /**
- * Keeps a connection only if the answer said `Connection: keep-alive`. HTTP/1.1 implies it, but simple receivers
- * close the connection without notice, and the next request would fail.
+ * A pooled connection is closed after each answer, unless its user calls `allowReuse` because the answer said
+ * `Connection: keep-alive`. HTTP/1.1 implies it, but simple receivers close the connection without notice, and the next
+ * request would fail.
  */
 export function createAgents(ca?: string | string[]): OutboundAgents {
   const reusable = new WeakSet<Duplex>();
-  const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN };
+  // `timeout` closes idle sockets only: for one in use it is an event, to which nothing listens.
+  const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_PER_ORIGIN };
   // Created once: reading a list of authorities takes longer than the rest of a handshake.
   const trusted = ca === undefined ? {} : { secureContext: tls.createSecureContext({ ca }) };
   const pooledAgents = {
