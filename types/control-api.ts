@@ -627,23 +627,23 @@ export interface ClockChange {
 export interface SettingsChange {
   /** lifetime of an access token */
   token_lifetime_seconds?: number;
-  /** form of every 401 and 403: `operation` is that of the operation's other errors, `guide` is `{detail, status_code, error_type}` */
+  /** form of every 401 and 403: `operation`: as the operation's other errors; `guide`: `{detail, status_code, error_type}` */
   auth_errors?: "operation" | "guide";
-  /** `WWW-Authenticate` of a 401 */
+  /** whether a 401 has the header `WWW-Authenticate` */
   auth_challenge?: "on" | "off" | true | false;
-  /** rate-limit headers: `plain` are `X-RateLimit-Limit` and the like, `alternative` are `x-ratelimit-limit-requests` and the like */
+  /** rate-limit headers of answers: `plain`: `X-RateLimit-Limit` and the like; `alternative`: `x-ratelimit-limit-requests` and the like */
   rate_headers?: "both" | "plain" | "alternative";
-  /** page sizes and offsets out of bounds: 422, or the nearest bound */
+  /** page sizes and offsets out of bounds: `reject`: a 422; `clamp`: the nearest bound is used */
   out_of_range_limits?: "reject" | "clamp";
-  /** unknown body fields and query parameters: a warning in the recorded request, or 422 */
+  /** unknown body fields and query parameters: `warn`: a warning in the journal; `reject`: a 422 */
   unknown_fields?: "warn" | "reject";
   /** largest JSON body, in MiB */
   json_limit_mb?: number;
-  /** allowed browser origins, in addition to loopback; `*`: any */
+  /** origins whose pages may call the API, in addition to loopback; `*`: any */
   cors_origins?: string[];
-  /** request headers of pages, in addition to the API's; `*`: any */
+  /** request headers that pages may send, in addition to the API's; `*`: any */
   cors_headers?: string[];
-  /** cookies of pages (`credentials: "include"`) */
+  /** whether pages may send cookies (`credentials: "include"`) */
   cors_credentials?: "on" | "off" | true | false;
   /** how long a store processes a file */
   processing_seconds?: number;
@@ -651,33 +651,33 @@ export interface SettingsChange {
   upload_url_lifetime_seconds?: number;
   /** how long a connector job takes */
   connector_job_seconds?: number;
-  /** share of connector jobs that fail, unless the connection has its own */
+  /** share of connector jobs that fail, for connections that have no rate of their own */
   connector_failure_rate?: number;
-  /** new lines in running meetings as the clock advances */
+  /** whether running meetings get new lines as the clock advances */
   live_meetings?: "on" | "off" | true | false;
   /** how long a transcription takes */
   transcription_seconds?: number;
-  /** `/v2/models` */
+  /** whether `/v2/models` exists */
   v2_models?: "on" | "off" | true | false;
-  /** `GET /v1/organizations/{organization_id}/models`, which the reference only announces (section 4.18) */
+  /** whether `GET /v1/organizations/{organization_id}/models` exists, which the reference only announces (section 4.18) */
   preview?: "on" | "off" | true | false;
-  /** `X-Goog-Hash` and `Content-MD5` of uploads */
+  /** whether `X-Goog-Hash` and `Content-MD5` of uploads are checked */
   upload_digests?: "check" | "ignore";
   /** largest image file, in MiB */
   upload_limit_mb?: number;
-  /** exported cells that a spreadsheet would run as formulas */
+  /** exported cells that a spreadsheet would run as formulas: `keep`: unchanged; `escape`: with a `'` in front */
   csv_formulas?: "keep" | "escape";
-  /** 422 for more input tokens than the model's `max_tokens` */
+  /** whether more input tokens than the model's `max_tokens` are a 422 */
   context_window?: "enforce" | "ignore";
-  /** invoices for each month's spending */
+  /** whether each month's spending is invoiced */
   invoicing?: "on" | "off" | true | false;
   /** name in the deliveries' `User-Agent`: `Service-Webhook/1.0` */
   service_name?: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds?: number;
-  /** the wait before each retry, from the end of the attempt before; only the first five count */
+  /** the wait before each retry, from the end of the last attempt; only the first five entries count */
   retry_schedule?: Duration[];
-  /** language and country of generated data; that of a fixture changes at the next reset */
+  /** language and country of generated data; the data of a fixture changes at the next reset */
   locale?:
     | "af_ZA"
     | "ar"
@@ -755,11 +755,11 @@ export interface SettingsChange {
     | "zh_CN"
     | "zh_TW"
     | "zu_ZA";
-  /** checks each answer against its schema before it is sent; one that does not fit is a 500 */
+  /** whether each answer is checked against its schema; one that does not fit becomes a 500 */
   check_answers?: "on" | "off" | true | false;
-  /** requests in the journal, which the timeline shows */
+  /** how many requests the journal keeps and the timeline shows */
   journal_limit?: number;
-  /** changes in the history, which the timeline shows; 0: none */
+  /** how many changes the history keeps and the timeline shows; 0: none */
   history_limit?: number;
 }
 /** One isolated world inside the server */
@@ -795,23 +795,23 @@ export interface ClockState {
 export interface Settings {
   /** lifetime of an access token */
   token_lifetime_seconds: number;
-  /** form of every 401 and 403: `operation` is that of the operation's other errors, `guide` is `{detail, status_code, error_type}` */
+  /** form of every 401 and 403: `operation`: as the operation's other errors; `guide`: `{detail, status_code, error_type}` */
   auth_errors: "operation" | "guide";
-  /** `WWW-Authenticate` of a 401 */
+  /** whether a 401 has the header `WWW-Authenticate` */
   auth_challenge: "on" | "off";
-  /** rate-limit headers: `plain` are `X-RateLimit-Limit` and the like, `alternative` are `x-ratelimit-limit-requests` and the like */
+  /** rate-limit headers of answers: `plain`: `X-RateLimit-Limit` and the like; `alternative`: `x-ratelimit-limit-requests` and the like */
   rate_headers: "both" | "plain" | "alternative";
-  /** page sizes and offsets out of bounds: 422, or the nearest bound */
+  /** page sizes and offsets out of bounds: `reject`: a 422; `clamp`: the nearest bound is used */
   out_of_range_limits: "reject" | "clamp";
-  /** unknown body fields and query parameters: a warning in the recorded request, or 422 */
+  /** unknown body fields and query parameters: `warn`: a warning in the journal; `reject`: a 422 */
   unknown_fields: "warn" | "reject";
   /** largest JSON body, in MiB */
   json_limit_mb: number;
-  /** allowed browser origins, in addition to loopback; `*`: any */
+  /** origins whose pages may call the API, in addition to loopback; `*`: any */
   cors_origins: string[];
-  /** request headers of pages, in addition to the API's; `*`: any */
+  /** request headers that pages may send, in addition to the API's; `*`: any */
   cors_headers: string[];
-  /** cookies of pages (`credentials: "include"`) */
+  /** whether pages may send cookies (`credentials: "include"`) */
   cors_credentials: "on" | "off";
   /** how long a store processes a file */
   processing_seconds: number;
@@ -819,33 +819,33 @@ export interface Settings {
   upload_url_lifetime_seconds: number;
   /** how long a connector job takes */
   connector_job_seconds: number;
-  /** share of connector jobs that fail, unless the connection has its own */
+  /** share of connector jobs that fail, for connections that have no rate of their own */
   connector_failure_rate: number;
-  /** new lines in running meetings as the clock advances */
+  /** whether running meetings get new lines as the clock advances */
   live_meetings: "on" | "off";
   /** how long a transcription takes */
   transcription_seconds: number;
-  /** `/v2/models` */
+  /** whether `/v2/models` exists */
   v2_models: "on" | "off";
-  /** `GET /v1/organizations/{organization_id}/models`, which the reference only announces (section 4.18) */
+  /** whether `GET /v1/organizations/{organization_id}/models` exists, which the reference only announces (section 4.18) */
   preview: "on" | "off";
-  /** `X-Goog-Hash` and `Content-MD5` of uploads */
+  /** whether `X-Goog-Hash` and `Content-MD5` of uploads are checked */
   upload_digests: "check" | "ignore";
   /** largest image file, in MiB */
   upload_limit_mb: number;
-  /** exported cells that a spreadsheet would run as formulas */
+  /** exported cells that a spreadsheet would run as formulas: `keep`: unchanged; `escape`: with a `'` in front */
   csv_formulas: "keep" | "escape";
-  /** 422 for more input tokens than the model's `max_tokens` */
+  /** whether more input tokens than the model's `max_tokens` are a 422 */
   context_window: "enforce" | "ignore";
-  /** invoices for each month's spending */
+  /** whether each month's spending is invoiced */
   invoicing: "on" | "off";
   /** name in the deliveries' `User-Agent`: `Service-Webhook/1.0` */
   service_name: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds: number;
-  /** the wait before each retry, from the end of the attempt before; only the first five count */
+  /** the wait before each retry, from the end of the last attempt; only the first five entries count */
   retry_schedule: Duration[];
-  /** language and country of generated data; that of a fixture changes at the next reset */
+  /** language and country of generated data; the data of a fixture changes at the next reset */
   locale:
     | "af_ZA"
     | "ar"
@@ -923,11 +923,11 @@ export interface Settings {
     | "zh_CN"
     | "zh_TW"
     | "zu_ZA";
-  /** checks each answer against its schema before it is sent; one that does not fit is a 500 */
+  /** whether each answer is checked against its schema; one that does not fit becomes a 500 */
   check_answers: "on" | "off";
-  /** requests in the journal, which the timeline shows */
+  /** how many requests the journal keeps and the timeline shows */
   journal_limit: number;
-  /** changes in the history, which the timeline shows; 0: none */
+  /** how many changes the history keeps and the timeline shows; 0: none */
   history_limit: number;
 }
 /** What is left out stays as it is */
