@@ -405,6 +405,66 @@ describe("a binding", () => {
   });
 });
 
+describe("conditions of `parents` on a record that the path does not name", () => {
+  const PARENTS = 'parents: { thread_id: { owner_id: "{caller.user_id}" } }';
+  const body = `requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Message" } } } }`;
+  const one = writeResponses("application/json", '{ $ref: "#/components/schemas/Message" }');
+  const list = writeResponses(
+    "application/json",
+    '{ type: array, items: { $ref: "#/components/schemas/Message" } }',
+  );
+  const parameters = "parameters: [{ name: id, in: path, required: true, schema: { type: string } }]";
+  const serveMessages = () =>
+    serve(
+      `  /messages:
+    get: { operationId: list, security: [{ key: [] }], responses: ${list} }
+    post: { operationId: create, security: [{ key: [] }], ${body}, responses: ${one} }
+  /messages/{id}:
+    ${parameters}
+    get: { operationId: get, security: [{ key: [] }], responses: ${one} }
+    patch: { operationId: update, security: [{ key: [] }], ${body}, responses: ${one} }
+`,
+      `{ Message: { type: object, properties: { id: { type: string }, thread_id: { type: string }, content: { type: string } } } }`,
+      `operations:
+  list: { list: messages, ${PARENTS} }
+  create: { create: messages, ${PARENTS} }
+  get: { retrieve: messages, ${PARENTS} }
+  update: { update: messages, ${PARENTS} }
+`,
+    );
+
+  it("select the records that are listed and found [interfaces 18]", async () => {
+    const { send } = serveMessages();
+    const threads = async (user: string) =>
+      (await send("GET", "/messages", { user })).body.map(
+        (message: { thread_id: string }) => message.thread_id,
+      );
+    expect(new Set(await threads("usr_dan"))).toEqual(new Set(["thread_welcome", "thread_long"]));
+    expect(new Set(await threads("usr_ada"))).toEqual(new Set(["thread_ada"]));
+    const [{ id }] = (await send("GET", "/messages", { user: "usr_ada" })).body;
+    for (const [user, status] of [
+      ["usr_ada", 200],
+      ["usr_dan", 404],
+    ] as const) {
+      expect((await send("GET", `/messages/${id}`, { user })).status).toBe(status);
+      expect((await send("PATCH", `/messages/${id}`, { user, body: { content: "a" } })).status).toBe(status);
+    }
+  });
+
+  it.each([
+    ["the caller's", "thread_welcome", 200],
+    ["another user's", "thread_ada", 422],
+    ["missing", "thread_none", 422],
+    ["not named", undefined, 422],
+  ])(
+    "are required of the record that a body names, if it is %s [interfaces 18]",
+    async (_, thread_id, status) => {
+      const { send } = serveMessages();
+      expect((await send("POST", "/messages", { body: { thread_id, content: "a" } })).status).toBe(status);
+    },
+  );
+});
+
 describe("a credential", () => {
   const KEY = "ak_danMemberAcme00000000000000000000000000";
   const SCHEMES = `securitySchemes: {

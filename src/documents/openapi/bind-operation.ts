@@ -64,7 +64,7 @@ export function bindOperation(
     declaration.body = { ...body, default: {} };
   const target = context.getTarget(name);
   const selector = toSelector(described, binding, target);
-  if (requiresRecord({ action, target, selector })) declaration.errors.push("RESOURCE_NOT_FOUND");
+  if (requiresRecord({ action, binding, target, selector })) declaration.errors.push("RESOURCE_NOT_FOUND");
   const bound = computeOnce(
     () => new BoundOperation({ described, binding, action, target, context, selector, success, status }),
   );
@@ -84,9 +84,12 @@ export function bindOperation(
 /** Whether a record must exist: the one that a call is about, or an owner in its path. */
 function requiresRecord({
   action,
+  binding,
   target,
   selector,
-}: Pick<BoundParts, "action" | "target" | "selector">): boolean {
+}: Pick<BoundParts, "action" | "binding" | "target" | "selector">): boolean {
   if (action !== "list" && action !== "create") return true;
-  return selector.where.some(([field]) => target.findOwner(field) !== undefined);
+  return selector.where.some(
+    ([field]) => target.findOwner(field) !== undefined || binding.parents?.[field] !== undefined,
+  );
 }

@@ -24,7 +24,7 @@ const shared = {
 const parents = Optional(
   MapOf(MapOf(Type.Unknown()), {
     description:
-      "By a field that names another record: conditions on that record; if one does not hold, the answer is 404",
+      "By a field that names another record: conditions on that record. Records whose parents break them are not found; a body that names such a parent is 422",
   }),
 );
 const commonKeys = {

@@ -34,10 +34,14 @@ export interface BoundParts {
 /** Authorizes calls, and finds the record that each is about. */
 export class BoundAccess {
   readonly records: RecordSource;
+  /** Fields of `parents` that neither the path nor `where` names, so that they are checked record by record. */
+  readonly parentFields: readonly string[];
   private readonly parts: BoundParts;
 
   constructor(parts: BoundParts) {
     this.parts = parts;
+    const whereFields = new Set(parts.selector.where.map(([field]) => field));
+    this.parentFields = Object.keys(parts.binding.parents ?? {}).filter((field) => !whereFields.has(field));
     this.records = createRecordSource(parts.target, parts.binding);
   }
 
@@ -89,25 +93,33 @@ export class BoundAccess {
   /** A nested resource exists only if its parents do. @throws ApiError RESOURCE_NOT_FOUND */
   private requireParents(call: Call, conditions: JsonObject): void {
     for (const [field, template] of this.parts.selector.where) {
-      const owner = this.parts.target.findOwner(field);
       const id = conditions[field];
-      if (owner === undefined || id === undefined || id === null) continue;
-      const target = this.parts.context.getTarget(owner);
-      const parent = target.find(call.world, id);
-      if (
-        parent === undefined ||
-        target.isDeleted(parent) ||
-        !this.meetsConditions(call, field, parent, target)
-      )
-        throw resourceNotFound(toParameterName(template) ?? field, id);
+      if (id === undefined || id === null || this.hasParent(call, field, id)) continue;
+      throw resourceNotFound(toParameterName(template) ?? field, id);
     }
   }
 
-  private meetsConditions(call: Call, field: string, parent: object, target: BoundCollection): boolean {
-    const templates = this.parts.binding.parents?.[field];
-    if (templates === undefined) return true;
-    const conditions = fill(templates, toValues(call)) as JsonObject;
+  /** The collection of the record that a field names, if this record must exist: an owner, or one with conditions. */
+  findParent(field: string): BoundCollection | undefined {
+    const { target, binding, context } = this.parts;
+    const reference = target.findReference(field);
+    const isRequired = reference?.owned === true || binding.parents?.[field] !== undefined;
+    return reference !== undefined && isRequired ? context.getTarget(reference.collection) : undefined;
+  }
+
+  /** Whether the record that a field names exists and meets the binding's conditions; true for a field without such a record. */
+  hasParent(call: Call, field: string, id: unknown): boolean {
+    const target = this.findParent(field);
+    if (target === undefined) return true;
+    const parent = target.find(call.world, id);
+    if (parent === undefined || target.isDeleted(parent)) return false;
+    const conditions = fill(this.parts.binding.parents?.[field] ?? {}, toValues(call)) as JsonObject;
     return target.hasValues(parent, conditions, call.world);
+  }
+
+  /** Whether a record that is not found by its parents has the right ones. */
+  hasParents(call: Call, record: object): boolean {
+    return this.parentFields.every((field) => this.hasParent(call, field, (record as JsonObject)[field]));
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND */
@@ -118,7 +130,8 @@ export class BoundAccess {
     const fits = (record: object | undefined): record is object =>
       record !== undefined &&
       (this.parts.binding.deleted === true || !target.isDeleted(record)) &&
-      target.hasValues(record, conditions, call.world);
+      target.hasValues(record, conditions, call.world) &&
+      this.hasParents(call, record);
     if (idTemplate !== undefined) {
       const record = target.find(call.world, id);
       if (fits(record)) return record;

@@ -1,6 +1,7 @@
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
+import { View } from "../../engine/state/view.ts";
 import type { BoundAccess, BoundParts } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { type RecordPage, readPage, readQuery, sortBy, toFacts, toPageQuery } from "./list-records.ts";
@@ -92,7 +93,11 @@ function createSelection(
     const query = call.query as JsonObject;
     const conditions = access.toConditions(call);
     for (const [name, field] of filters) if (query[name] !== undefined) conditions[field] = query[name];
-    const records = access.records.list(call.world, conditions);
+    const found = access.records.list(call.world, conditions);
+    const records =
+      access.parentFields.length === 0
+        ? found
+        : View.ofList([...found].filter((one) => access.hasParents(call, one)));
     const words = readQuery(query, searchName);
     return typeof words === "string"
       ? search(records, words, (one) => target.toPublic(one, call.world))

@@ -79,7 +79,8 @@ export class BoundOperation {
     const withoutId = set.filter((entry) => !needsNewId(entry));
     const withId = set.filter(needsNewId);
     Object.assign(fields, fill(Object.fromEntries(withoutId), values));
-    this.requireOwners(call, fields);
+    const missing = this.access.parentFields.filter((field) => fields[field] === undefined);
+    this.requireOwners(call, { ...fields, ...Object.fromEntries(missing.map((field) => [field, null])) });
     let record = this.toFitting(call, { record: target.create(call, fields), sent: sentNames });
     if (withId.length > 0) {
       const valuesWithId = toValues(call, target.getId(record));
@@ -109,15 +110,13 @@ export class BoundOperation {
     }
   }
 
-  /** @throws ApiError INVALID_INPUT for a field that names a missing record */
-  private requireOwners({ world }: Call, fields: JsonObject): void {
+  /** @throws ApiError INVALID_INPUT for a field that names a missing record, or one without the binding's conditions */
+  private requireOwners(call: Call, fields: JsonObject): void {
     for (const [field, id] of Object.entries(fields)) {
-      const owner = this.parts.target.findOwner(field);
-      if (owner === undefined || id === null) continue;
-      const target = this.parts.context.getTarget(owner);
-      const parent = target.find(world, id);
-      if (parent === undefined || target.isDeleted(parent))
-        throw invalidInput(field, id, `${field} must name one of the ${owner}`);
+      const parent = this.access.findParent(field);
+      const isNothing = id === null && !this.access.parentFields.includes(field);
+      if (parent === undefined || isNothing || this.access.hasParent(call, field, id)) continue;
+      throw invalidInput(field, id, `${field} must name one of the ${parent.collection.name}`);
     }
   }
 
