@@ -1817,7 +1817,7 @@ export interface HistoryFilter {
   kind?: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
   /** The id of the record that it is about */
   subject?: string;
-  /** The id of the entry that caused it, also through an advance of the clock */
+  /** The id of the entry that caused it, or of the advance of the clock that ran it */
   cause?: string;
   /** An ISO 8601 date or timestamp, on the sandbox's clock */
   since?: string;
@@ -1869,7 +1869,7 @@ export interface HistoryDetail {
   kept: boolean;
   /** Ids of its causes, from the nearest up to the first */
   causes: string[];
-  /** Ids of its effects, oldest first */
+  /** Ids of its direct effects, oldest first */
   effects: string[];
 }
 /** By collection, each added, removed or changed record; `before` is null if it was added, `after` if it was removed */
@@ -1924,7 +1924,7 @@ export interface Repeated {
   request: string;
   /** Whether the answer is the same */
   same: boolean;
-  /** Differences other than the request's id, its duration and the rest of the rate window */
+  /** The differences of the answers, except in the request's id, its duration and what is left of the rate window */
   differences: {
     /** `status`, `header etag`, `body.data[0].name` */
     what: string;

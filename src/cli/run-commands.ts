@@ -22,7 +22,7 @@ import { recordCommand } from "./commands/record.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { resetCommand } from "./commands/reset.ts";
 import { rewindCommand } from "./commands/rewind.ts";
-import { sandboxCommand } from "./commands/sandbox.ts";
+import { sandboxCommands } from "./commands/sandbox.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
 import { signatureCommand } from "./commands/signature.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
@@ -45,7 +45,7 @@ const COMMANDS = [
   fleetCommand,
   resetCommand,
   snapshotCommand,
-  sandboxCommand,
+  sandboxCommands,
   journalCommand,
   bundleCommand,
   historyCommand,

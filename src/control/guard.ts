@@ -29,17 +29,18 @@ interface GuardOptions {
 
 export interface Guard {
   /**
-   * Checks Host and Origin, which a page of another site, or one after DNS rebinding, cannot fake.
+   * Checks Host and Origin. Neither a page of another site can fake them, nor one that reaches this server by DNS
+   * rebinding.
    * @throws Problem 403
    */
   requireAllowedSource(request: IncomingMessage): void;
   /**
-   * Checks the Host of browsers only (interfaces.md 3): after DNS rebinding, a foreign page has the server's origin, and
-   * the keys of fixtures are public.
+   * Checks the Host of browsers only (interfaces.md 3): by DNS rebinding, a foreign page would have the server's origin,
+   * and could call the API, since the keys of the shipped fixtures are public.
    * @throws Problem 403
    */
   requireAllowedBrowser(request: IncomingMessage): void;
-  /** Whether the URL may be this server's: a loopback or allowed name, with this port or that of a proxy. */
+  /** Whether the URL may be this server's: a loopback or allowed name, with this port or none, or the public URL's host. */
   isOwn(url: URL, port: number): boolean;
   /** @throws Problem 401 */
   requireToken(request: IncomingMessage): void;
@@ -111,7 +112,10 @@ function covers(entry: Authority, { host, port }: Authority): boolean {
   return entry.host === host && (entry.port === undefined || entry.port === port);
 }
 
-/** The names that a request is sent to: its Host, and its target if absolute. Without exactly one Host, an invalid name. */
+/**
+ * The names that a request is sent to: its Host, and that of its target if it is a URL. For a request without exactly one
+ * Host, a text that is not a valid name, so that it is refused.
+ */
 function listHosts({ rawHeaders, url = "/" }: IncomingMessage): string[] {
   const hosts = toPairs(rawHeaders).flatMap(([name, value]) =>
     name.toLowerCase() === "host" ? [value] : [],

@@ -14,9 +14,9 @@ export interface ServiceParts {
 /** Returns a function that creates the services of a sandbox. Changes made through them have the given source. */
 export function createServices(parts: ServiceParts): (sandbox: Sandbox, source?: ChangeSource) => Services {
   const { outbound, uploads, deliveries } = parts;
-  // Documents are read in threads with their own memory, and decoded images are large, so few run at a time, and at
-  // most one of each for a sandbox, so that one sandbox cannot use all slots. Texts are read in the server's own
-  // thread, in slices of some milliseconds; a second text would make the pauses longer.
+  // Few run at a time: documents are read in threads with memory of their own, decoded images are large, and texts are
+  // read in the server's own thread, in slices of some milliseconds, between which all requests wait. A sandbox runs at
+  // most one of each, so that it cannot use all slots.
   const queues: Record<HeavyWork, FairQueue<Sandbox>> = {
     document: new FairQueue(2),
     image: new FairQueue(2),

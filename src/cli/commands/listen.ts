@@ -92,7 +92,7 @@ async function forward(options: ListenOptions, target: string, server: Understud
     organization,
     secret,
     onDelivery,
-    // The server knows the events, and suggests the nearest.
+    // The server refuses unknown events, and suggests the nearest.
     events: names as SubscribedEvents,
     onReady(webhook) {
       if (json) return printJsonLine({ ...webhook, forward_to: to, pid: process.pid });

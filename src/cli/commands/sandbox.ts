@@ -2,7 +2,6 @@ import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ScenarioName } from "../../client/types.ts";
 import { toShellWord } from "../../engine/contract/text.ts";
 import {
-  sandboxCommand as commandInSandbox,
   FORCE,
   flag,
   group,
@@ -10,6 +9,7 @@ import {
   number,
   readFixture,
   readTypedValues,
+  sandboxCommand,
   serverCommand,
   text,
   texts,
@@ -50,22 +50,22 @@ const create = serverCommand({
     origin: flag("Open a port that serves this sandbox alone, for clients that drop a base URL's path"),
   },
   examples: [["$0 sandbox create ci-42 --clock frozen", "Its base URL ends in /_s/ci-42"]],
-  toOptionName(field) {
-    if (field.startsWith("clock.")) return "--clock";
-    return field.startsWith("settings.") ? field.replace("settings.", "--setting ") : undefined;
+  toOptionName(inputField) {
+    if (inputField.startsWith("clock.")) return "--clock";
+    return inputField.startsWith("settings.") ? inputField.replace("settings.", "--setting ") : undefined;
   },
   async run({ name, fixture, seed, clock, scenario, setting, origin }, server) {
-    const sandbox = await server.sandbox({
+    const created = await server.sandbox({
       name,
       fixture: await readFixture(fixture),
       seed,
       origin: origin || undefined,
       clock: toClockChange(clock),
-      // The server knows the scenarios, and suggests the nearest.
+      // The server refuses unknown scenarios, and suggests the nearest.
       scenarios: scenario as ScenarioName[] | undefined,
       settings: setting && readTypedValues("--setting", setting),
     });
-    return describeSandbox(sandbox);
+    return describeSandbox(created);
   },
 });
 
@@ -88,9 +88,9 @@ const fork = serverCommand({
   run: async ({ source, name }, server) => describeSandbox(await server.fork(source, name)),
 });
 
-const exportFile = commandInSandbox({
+const exportFile = sandboxCommand({
   command: "export <file>",
-  describe: "Write everything of a sandbox to one file, for `open` and the viewer",
+  describe: "Write everything of a sandbox to one file, for `understudy open` and `understudy viewer`",
   args: { file: "The file to write, such as failed.understudy" },
   options: FORCE,
   examples: [
@@ -115,7 +115,7 @@ async function describeSandbox(sandbox: SandboxClient) {
   return { value: state, text: `${state.name} is at ${state.origin ?? state.base_url}` };
 }
 
-export const sandboxCommand = group(
+export const sandboxCommands = group(
   "sandbox",
   "Create, list, fork, export and delete sandboxes, each with its own world",
   [list, create, remove, fork, exportFile],

@@ -40,7 +40,7 @@ export const triggerCommand = sandboxCommand({
   async run({ event, for: subject, set, organization, count, rate, duplicate, shuffle, expect }, sandbox) {
     const send = shuffle ? sendOutOfOrder : sendInOrder;
     const sent = await send(sandbox, {
-      // The server knows the events, and suggests the nearest.
+      // The server refuses unknown events, and suggests the nearest.
       event: event as EventName,
       options: { for: subject, data: parseData(set), organization },
       count,

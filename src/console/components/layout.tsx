@@ -196,12 +196,12 @@ interface ListViewProps<Row> extends VirtualTableProps<Row> {
   error: unknown;
   pane?: (row: Row) => ReactNode;
   otherPane?: ReactNode;
-  /** Name of a row, such as "key", in the message that the selected one does not exist; undefined if a filter may hide it. */
-  rowName?: string | undefined;
+  /** The kind of row, such as "key", for the message that the selected one does not exist; undefined if a filter may hide it. */
+  notFoundKind?: string | undefined;
 }
 
 export function ListView<Row>(props: ListViewProps<Row>) {
-  const { head, error, pane, otherPane, rowName, ...table } = props;
+  const { head, error, pane, otherPane, notFoundKind, ...table } = props;
   const { rows, selected, getKey } = table;
   const row = selected === undefined ? undefined : rows?.find((one) => getKey(one) === selected);
   return (
@@ -209,7 +209,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
       <div className="page stack grow">
         {head}
         <LoadError error={error} />
-        {rowName && selected && rows && !row && <NotFound kind={rowName} id={selected} />}
+        {notFoundKind && selected && rows && !row && <NotFound kind={notFoundKind} id={selected} />}
         <VirtualTable {...table} />
       </div>
       {otherPane || (row && <Fragment key={selected}>{pane?.(row)}</Fragment>)}

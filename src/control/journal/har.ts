@@ -31,7 +31,7 @@ export const HarBody = ClosedObject(
   },
 );
 
-/** The journal as an HTTP Archive, secrets masked; oldest first, as archives are. */
+/** The journal as an HTTP Archive; `toHarEntry` masks the secrets. @param entries oldest first, as archives have them */
 export function toHar(
   entries: readonly JournalEntry[],
   { base_url, version }: { base_url: string; version: string },
@@ -73,7 +73,7 @@ function toJournalHarEntry(entry: JournalEntry, base_url: string): Static<typeof
   };
 }
 
-/** @param sentBytes the size of the body as it was sent, if only a part may be stored */
+/** @param sentBytes the size of the whole body as it was sent; undefined for one that is always stored whole */
 function toArchivedBody(
   headers: readonly string[],
   body: ArchivedBody["bytes"],
@@ -82,6 +82,6 @@ function toArchivedBody(
   const bytes = decodeBody(headers, body);
   const storedBytes = typeof body === "string" ? countUtf8Bytes(body) : (body?.length ?? 0);
   if (bytes === body) return { bytes, size: sentBytes ?? storedBytes };
-  // The decoded size of a body that is stored in part is unknown; one byte more marks it as incomplete.
+  // The size of the decoded body is unknown if only a part is stored; one byte more than that part marks it as incomplete.
   return { bytes, size: bytes!.length + (storedBytes < (sentBytes ?? 0) ? 1 : 0) };
 }

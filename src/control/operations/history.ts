@@ -25,7 +25,7 @@ import type { RuleInput } from "./faults.ts";
 export const HistoryQuery = ClosedObject({
   kind: Type.Optional(StringEnum(HISTORY_KINDS, { description: "What made the change" })),
   subject: OptionalText("The id of the record that it is about", { minLength: 1 }),
-  cause: OptionalText("The id of the entry that caused it, also through an advance of the clock", {
+  cause: OptionalText("The id of the entry that caused it, or of the advance of the clock that ran it", {
     minLength: 1,
   }),
   ...LIST_QUERY,
@@ -39,7 +39,7 @@ export const HistoryDetailBody = ClosedObject(
   {
     ...HistoryEntryBody.properties,
     causes: Ids("Ids of its causes, from the nearest up to the first"),
-    effects: Ids("Ids of its effects, oldest first"),
+    effects: Ids("Ids of its direct effects, oldest first"),
   },
   {
     $id: "HistoryDetail",
@@ -86,7 +86,8 @@ export const RepeatedBody = ClosedObject(
     request: Type.String({ description: "The repeated request's id in the journal" }),
     same: Type.Boolean({ description: "Whether the answer is the same" }),
     differences: Type.Array(AnswerDifference, {
-      description: "Differences other than the request's id, its duration and the rest of the rate window",
+      description:
+        "The differences of the answers, except in the request's id, its duration and what is left of the rate window",
     }),
   },
   {
@@ -131,7 +132,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     id: "history.retrieve",
     section: "interfaces 10",
     route: "GET /_control/sandboxes/{name}/history/{id}",
-    summary: "Show a change with all its causes and effects",
+    summary: "Show a change with all its causes and its direct effects",
     params: EntryParams,
     errors: ["unknown-entry"],
     success: { status: 200, schema: HistoryDetailBody },
@@ -157,7 +158,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     id: "history.rewind",
     section: "interfaces 10",
     route: "POST /_control/sandboxes/{name}/history/{id}/rewind",
-    summary: "Rewind to before or after a change, also one that a rewind undid",
+    summary: "Rewind to the state before or after a change, also a change that a rewind undid",
     description:
       "Restores data, credentials, rate windows, clock, timers, pending deliveries and random state; settings, scenarios, rules and journal stay.",
     params: EntryParams,
@@ -230,7 +231,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-/** Restarts the uploads that still need bytes which were released, and returns their ids. */
+/** Restarts the unfinished uploads whose bytes were released, and returns their ids. */
 function restartLostUploads({ world }: Sandbox, lostUploads: readonly string[]): string[] {
   return lostUploads.length === 0 ? [] : world.transact((tx) => restartUploads(tx, lostUploads));
 }

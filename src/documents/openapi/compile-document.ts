@@ -152,7 +152,7 @@ class DocumentCompiler {
         feature: `the field ${field} of a body, as its type in a record is another (it is not stored)`,
         path: schema.path,
       }));
-    // Bindings that a user wrote may use such fields as placeholders.
+    // Without a warning for a binding that a user wrote: its placeholders may read such fields.
     const fields = isInferred ? [...schemas.listPossibleFields(node)] : [];
     return fields
       .filter(([field, one]) => !fieldNames.has(field) && !schemas.has(one, "readOnly"))
@@ -162,7 +162,7 @@ class DocumentCompiler {
       }));
   }
 
-  /** Binds those operations of paired paths that have no binding yet. */
+  /** Binds the operations of pairs of paths, such as `/xs` and `/xs/{id}`, except those that have a binding. */
   private inferBindings(bindingsByOperation: Map<DescribedOperation, LocatedBinding>): void {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));
@@ -180,11 +180,13 @@ class DocumentCompiler {
         continue;
       }
       if (this.targets.find(name) === undefined && !this.bindings.collections.has(name)) {
+        // Records that several pairs share need the outer ids of all their paths, as far as they do not describe these.
         const outerIdFields = new Set([...(specs.get(name)?.outerIdFields ?? []), ...Object.keys(where)]);
         for (const field of schemas.listPossibleFields(schema).keys()) outerIdFields.delete(field);
         const spec = { name, schema, idField, belongs_to: {}, ...specs.get(name) };
         specs.set(name, { ...spec, outerIdFields });
       }
+      // The collection may identify its records by another field than this pair's paths do.
       const { id: ownIdField = "id" } = this.bindings.collections.get(name)?.value ?? {
         id: specs.get(name)?.idField ?? idField,
       };
@@ -202,7 +204,7 @@ class DocumentCompiler {
     for (const [name, spec] of specs) this.targets.add({ ...spec, ...this.readUses(name) });
   }
 
-  /** Records belong to the outer records of their paths, if clients can create these. */
+  /** Lets records belong to the outer records of their paths, such as `/users/{user_id}/rules`, if clients can create users. */
   private relateToOuterRecords(
     pairs: readonly InferredPair[],
     specs: ReadonlyMap<string, CollectionSpec>,
@@ -238,7 +240,7 @@ class DocumentCompiler {
 
   /**
    * Why a pair can have no collection: the name is taken, or no collection can have it.
-   * @param inferred the schema of the collection that paths before have given the name
+   * @param inferred the schema of the collection that earlier pairs have given this name
    */
   private explainConflict(
     { collection: name, schema, idField, where }: InferredPair,
@@ -264,7 +266,7 @@ class DocumentCompiler {
     return hasOuterFields && isSameSchema(other, schema, schemas) ? undefined : describe("the document");
   }
 
-  /** Whether the stored and the described types overlap, for each field that both have, and the ids have one form. */
+  /** Whether the types of all fields that both have overlap, and an id of the collection is valid in described records. */
   private doFieldsAgree({ fieldSchemas, collection }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
     const fields = schemas.listPossibleFields(schema);

@@ -100,7 +100,10 @@ function readPreferredStatus(prefer: string): string | undefined {
   return /(?:^|[\s,;])code\s*=\s*([^\s,;]*)/i.exec(prefer)?.[1];
 }
 
-/** Reads RFC 7240's preference: the operation's first documented code with that status; undefined for a success. */
+/**
+ * Reads the N of `Prefer: code=N`: gives the operation's first documented error code with this status; undefined if N is
+ * a success of the operation.
+ */
 function readPreferredFault(text: string, operation: AnyOperation): OverrideFault | undefined {
   const digits = /^"?(\d{3})"?$/.exec(text)?.[1];
   if (digits === undefined)

@@ -10,8 +10,8 @@ import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { findCodeForStatus } from "./effects/error.ts";
 
 /**
- * Makes the effect of a plan on this request. `answer` replaces the plan's own, as an entry of a sequence does. Waits
- * for the body only if the details need values from it.
+ * Makes the effect of a plan on this request, with `answer` instead of the plan's own if the rule is a sequence. Waits for
+ * the body only if the answer's details need values from it.
  */
 export function toEffect(
   plan: EffectPlan,
@@ -138,7 +138,7 @@ function describeBodyRefusal(
     : { limit_bytes: getJsonLimit(settings) };
 }
 
-/** Sources that are computed, several details at once. */
+/** Sources from which a function computes several details at once. */
 type ComputedSource = "input" | "digest" | "rate" | "spending";
 
 const COMPUTED_DETAILS: Record<ComputedSource, (facts: FaultFacts, context: RefusalContext) => Values> = {

@@ -20,7 +20,7 @@ interface StoredState extends Pick<StateRef, "version" | "now" | "requests"> {
   counted?: CountedRequest | undefined;
 }
 
-/** `from` and `to` are versions, `start` and `end` positions of entries, as in `BeforeAfter`. */
+/** As in `BeforeAfter`, `from` and `to` are numbers of versions, `start` and `end` the `sequence` of entries. */
 interface StoredBeforeAfter extends Pick<BeforeAfter, "from" | "to" | "start" | "end"> {
   before: StoredState;
   after: StoredState;
@@ -30,6 +30,7 @@ interface StoredBeforeAfter extends Pick<BeforeAfter, "from" | "to" | "start" | 
 
 interface StoredStep {
   written: [collection: string, id: string, before: StoredRecord | null, after: StoredRecord | null][];
+  /** The root's `draws` before the step. */
   draws: number;
   /** Only if `written` is incomplete: all tables before this step, as differences from the fixture's records. */
   tables?: Record<string, TableDocument>;
@@ -51,6 +52,7 @@ export function encodeStates(
   base: Root,
   collections: readonly AnyCollection[],
 ): StoredStates {
+  // Leaves out records of a removed collection of the user's own, which no server could read.
   const isReadable = createReadableTest(collections);
   const environments = new Map<Environment, number>();
   const windowTables = new Map<StateRef["windows"], number>();

@@ -2,7 +2,6 @@ import { MAX_TIMEOUT_MS, platform } from "../platform.ts";
 
 /**
  * The sandbox's clock as a value: a function from the wall clock (milliseconds since 1970) to the sandbox's current time.
- * `pinned` stops it while an advance runs what became due (G24: an attempt made by an advance has its due time).
  */
 export interface Clock {
   readonly mode: ClockMode;
@@ -11,6 +10,10 @@ export interface Clock {
   readonly wall: number;
   /** Sandbox milliseconds per wall millisecond: 1 when real, 0 when frozen. */
   readonly rate: number;
+  /**
+   * While an advance runs the timers that became due: the instant that the clock shows, whatever its rate (G24: an attempt
+   * made by an advance has its due time).
+   */
   readonly pinned?: number;
 }
 
@@ -29,7 +32,7 @@ const MAX_DISTANCE_MS = 365_250 * DAY_MS;
 
 /**
  * Whether a world can have an instant, which is relative to its origin: one of the years 1 to 9999, or one within a
- * thousand years of the origin, since a fixture's records lie around it also if it is in the first or last year.
+ * thousand years of the origin. A fixture's records lie around its origin, which may be in the year 1 or 9999 itself.
  */
 export function isPossibleInstant(instant: number, origin: number): boolean {
   const at = origin + instant;
@@ -67,7 +70,7 @@ export function moveClock(clock: Clock, at: number, wall: number): Clock {
   return { mode: clock.mode, at, wall, rate: clock.rate };
 }
 
-/** Wall milliseconds until the clock shows `due`; Infinity if the clock stands still before `due`. */
+/** Wall milliseconds until the clock shows `due`; Infinity if it stands still before `due`, or during an advance. */
 export function calculateWallDelay(clock: Clock, due: number, wall: number): number {
   if (clock.pinned !== undefined) return Number.POSITIVE_INFINITY;
   if (clock.rate === 0) return due <= clock.at ? 0 : Number.POSITIVE_INFINITY;

@@ -20,7 +20,7 @@ interface NetworkOptions {
   publicUrl?: string | undefined;
   trustProxy?: readonly string[] | undefined;
   policy: AddressPolicyOptions;
-  /** Whether a URL names the server, which answers at this port. */
+  /** Whether a URL may be this server's, which answers at `port`. */
   isOwnHost: (url: URL, port: number) => boolean;
 }
 
@@ -51,7 +51,7 @@ export class NodeNetwork {
     this.outbound = createOutbound(this.outboundOptions);
   }
 
-  /** Ends streams and connections; answers that have begun are finished. */
+  /** Ends streams, finishes other answers that have begun, and closes all connections. */
   async close(endStreams: () => void): Promise<void> {
     const end = () => {
       this.wireBreaker.close();
@@ -60,7 +60,7 @@ export class NodeNetwork {
     await this.connections.close(end, [this.origins.closeAll(), this.ownAddress.close()]);
   }
 
-  /** How the receiver test reaches receivers, and finds their addresses. */
+  /** For the receiver test: sends its requests, and finds the addresses of receivers. */
   createGraderNetwork() {
     const options = this.outboundOptions;
     return { outbound: createOutbound(options), resolveUrl: createUrlResolver(options) };

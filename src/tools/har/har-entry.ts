@@ -94,13 +94,14 @@ function decodeOnce<B extends Uint8Array>(
   return coding === "zstd" ? unzstd?.(bytes, { maxOutputLength }) : undefined;
 }
 
-const MAX_SHOWN_BYTES = 10 * 1024 * 1024;
+/** A longer body stays encoded: a few kilobytes could fill the memory. */
+const MAX_DECODED_BYTES = 10 * 1024 * 1024;
 
 /** Removes the content coding of a body; returns the body unchanged if it cannot be decoded. */
 export function decodeBody<B extends Uint8Array | string | undefined>(headers: readonly string[], bytes: B) {
   const coding = findRawHeader(headers, "content-encoding");
   if (bytes === undefined || typeof bytes === "string" || coding === undefined) return bytes;
-  return decompress(bytes, coding, MAX_SHOWN_BYTES) ?? bytes;
+  return decompress(bytes, coding, MAX_DECODED_BYTES) ?? bytes;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -156,19 +157,22 @@ export const HAR_ENTRY = {
 const HarEntry = ClosedObject(HAR_ENTRY);
 export type HarEntry = Static<typeof HarEntry>;
 
-/** A body as it was sent, or the recorded part of it, up to a whole character. */
+/** A body without its content coding, as archives have it, or the recorded beginning of it. */
 export interface ArchivedBody {
+  /** Undefined if none was recorded. */
   bytes: Uint8Array | string | undefined;
-  /** Size of the whole body. */
+  /** Size of the whole body in bytes; more than `bytes` have if that is only the beginning. */
   size: number;
 }
 
 export interface ArchivedExchange {
   /** Milliseconds since 1970. */
   startedAt: number;
-  /** Milliseconds until the request was sent, until the head of the answer, and until its end, each from the one before. */
+  /** Milliseconds from the start until the request was sent. */
   send: number;
+  /** Milliseconds from then until the head of the answer. */
   wait: number;
+  /** Milliseconds from then until the end of the answer. */
   receive: number;
   method: string;
   /** Absolute, without query. */
@@ -201,6 +205,7 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
       cookies: [],
       headers: maskedRequest.headers,
       queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
+      // In archives, -1 means unknown.
       headersSize: -1,
       bodySize: exchange.requestBody.size,
       ...(exchange.requestBody.size === 0 ? {} : { postData }),

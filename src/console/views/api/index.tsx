@@ -80,7 +80,7 @@ export default function Api() {
       }
       error={openApi.error ?? fidelity.error}
       label="Operations"
-      rowName={typed === "" ? "operation" : undefined}
+      notFoundKind={typed === "" ? "operation" : undefined}
       columns={COLUMNS}
       rows={rows}
       getKey={({ operationId }) => operationId}
@@ -91,7 +91,7 @@ export default function Api() {
         <OperationPane
           operation={operation}
           components={openApi.data!.components}
-          ledger={fidelity.data!}
+          fidelity={fidelity.data!}
           onClose={() => set({ operation: undefined })}
         />
       )}

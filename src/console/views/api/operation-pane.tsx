@@ -11,11 +11,11 @@ import { TryOut } from "./try-out.tsx";
 interface PaneProps {
   operation: Operation;
   components: SchemaComponents;
-  ledger: FidelityLedger;
+  fidelity: FidelityLedger;
   onClose: () => void;
 }
 
-export function OperationPane({ operation, components, ledger, onClose }: PaneProps) {
+export function OperationPane({ operation, components, fidelity, onClose }: PaneProps) {
   const { operationId, method, path, summary, description, responses } = operation;
   const [bodyType, body] = chooseBody(operation) ?? [];
   return (
@@ -52,7 +52,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
             </p>
           </section>
         ) : (
-          <Assumptions id={operationId} ledger={ledger} />
+          <Assumptions id={operationId} fidelity={fidelity} />
         )}
         {body && (
           <section className="stack" aria-label="Request">
@@ -86,13 +86,13 @@ export function ProvenanceBadge({ provenance }: { provenance: Provenance }) {
 }
 
 /** Assumptions about what the reference does not state, and the settings that change them. */
-function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
+function Assumptions({ id, fidelity }: { id: string; fidelity: FidelityLedger }) {
   const { data: sandbox } = useSandbox();
-  const operation = ledger.operations.find((one) => one.id === id);
+  const operation = fidelity.operations.find((one) => one.id === id);
   if (operation === undefined) return null;
   const listParts = (assumption: string) =>
     operation.assumed.filter((one) => one.assumption === assumption).map(({ part }) => part);
-  const assumptions = ledger.assumptions.filter(
+  const assumptions = fidelity.assumptions.filter(
     (one) => operation.assumptions.includes(one.id) || listParts(one.id).length > 0,
   );
   return (

@@ -43,7 +43,7 @@ export default function Coverage() {
       }
       error={error}
       label="Coverage"
-      rowName={onlyIncomplete ? undefined : "operation"}
+      notFoundKind={onlyIncomplete ? undefined : "operation"}
       columns={columns}
       rows={rows}
       getKey={({ operation }) => operation}

@@ -70,7 +70,7 @@ export default function Keys() {
         </div>
       }
       error={error}
-      rowName="key"
+      notFoundKind="key"
       label="Keys"
       columns={COLUMNS}
       rows={data}

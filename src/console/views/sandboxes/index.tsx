@@ -110,7 +110,7 @@ export default function Sandboxes() {
         </div>
       }
       error={error}
-      rowName="sandbox"
+      notFoundKind="sandbox"
       label="Sandboxes"
       columns={COLUMNS}
       rows={rows}

@@ -38,7 +38,7 @@ export function Outbox() {
         </div>
       }
       error={error}
-      rowName={find === "" ? "e-mail" : undefined}
+      notFoundKind={find === "" ? "e-mail" : undefined}
       label="E-mails"
       columns={COLUMNS}
       rows={rows}

@@ -49,7 +49,7 @@ export function Receivers() {
         </div>
       }
       error={error}
-      rowName="receiver"
+      notFoundKind="receiver"
       label="Receivers"
       columns={COLUMNS}
       rows={data?.items}

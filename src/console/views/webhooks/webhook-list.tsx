@@ -65,7 +65,7 @@ export function WebhookList() {
         </div>
       }
       error={error}
-      rowName="webhook"
+      notFoundKind="webhook"
       label="Webhooks"
       columns={COLUMNS}
       rows={webhooks}

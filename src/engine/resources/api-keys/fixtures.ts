@@ -8,7 +8,7 @@ import { ApiKey, apiKeys } from "./schema.ts";
 
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** Makes a key; by default it acts in the caller's organization, its user's first one, or the first of the world. */
+/** Makes a key. Its `current` organization is by default the caller's, its user's first one, or the first of the world. */
 export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   const { random, world } = context;
   const user_id = fields.user_id ?? context.actor_id ?? requireFirstRecord(world, users, "user_id").id;

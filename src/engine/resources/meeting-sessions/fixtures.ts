@@ -72,6 +72,7 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
 };
 
 function pickNextLine(world: RecordLookup, session_id: string, random: Random): string {
+  // The lines before it are drawn too, since only the first line of a session is an opening.
   const position = world.index(meetingTranscripts, "by_session", session_id).size;
   return drawMeetingLines(session_id, position + 1, { random, hasEnded: false })[position]!;
 }
@@ -189,16 +190,20 @@ function drawTimes(
   length_ms: number,
   random: Random,
 ) {
-  // Some days before the epoch, which is at noon by default, and within working hours.
+  // One to twenty days before the origin, which is at noon by default, and so within working hours.
   const drawnEnd = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS;
   const end = status === "running" ? 0 : (ended_at ?? drawnEnd);
   const start = started_at ?? end - length_ms;
+  // A session that began before the sandbox has ended before it too.
   const latestEnd = start > 0 ? Number.POSITIVE_INFINITY : 0;
   const drawnOrLatestEnd = Math.min(start + length_ms, latestEnd);
   return { started_at: start, ended_at: status === "running" ? null : (ended_at ?? drawnOrLatestEnd) };
 }
 
-/** Shortens entries whose times are not given, until they end by the end of their session, or by now. */
+/**
+ * Scales the times that a fixture leaves out, so that all entries lie within their session, or before the sandbox's origin
+ * if the session has no end.
+ */
 function fitIntoSession(
   transcripts: TranscriptEntry[],
   entry: Entry,

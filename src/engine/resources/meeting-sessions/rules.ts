@@ -280,7 +280,7 @@ export function addSpokenLine(tx: Transaction, { subject, due }: { subject: stri
   const lineCount = tx.index(meetingTranscripts, "by_session", subject).size;
   const random = tx.random("meeting_line");
   const theme = findTheme(subject);
-  const text = lineCount === 0 ? random.pick(theme.opening) : theme.body[lineCount % theme.body.length]!;
+  const text = lineCount === 0 ? random.pick(theme.openings) : theme.body[lineCount % theme.body.length]!;
   transcriptStateRules.insert(tx, {
     transcript_id: tx.createId("mbtrans_"),
     text,

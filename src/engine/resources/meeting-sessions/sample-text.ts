@@ -1,15 +1,17 @@
 import { hash32, type Random } from "../../state/random.ts";
 
-/** A kind of meeting with its first lines, its other lines and its last lines. */
+/** A kind of meeting. */
 interface Theme {
-  opening: readonly string[];
+  /** First lines, one for each session. */
+  openings: readonly string[];
   body: readonly string[];
-  closing: readonly string[];
+  /** Last lines, one for each session. */
+  closings: readonly string[];
 }
 
 const THEMES: readonly Theme[] = [
   {
-    opening: [
+    openings: [
       "Good morning, let's get started; I have us down for fifteen minutes.",
       "Morning everyone, I'll go first and then pass it round.",
     ],
@@ -23,10 +25,10 @@ const THEMES: readonly Theme[] = [
       "I'll write up what we learned from the outage and send it round this afternoon.",
       "The design for the settings page is final, so I can start building it.",
     ],
-    closing: ["Great, nothing else from me. Same time tomorrow.", "Thanks all, let's get back to it."],
+    closings: ["Great, nothing else from me. Same time tomorrow.", "Thanks all, let's get back to it."],
   },
   {
-    opening: [
+    openings: [
       "Thanks for joining. The goal today is to agree on what we take into the next two weeks.",
       "Let's begin with what we carried over, then look at the new requests.",
     ],
@@ -40,13 +42,13 @@ const THEMES: readonly Theme[] = [
       "Let's write down the assumption that the vendor delivers before the end of the month.",
       "Then we're at eighty percent of capacity, which leaves some room for surprises.",
     ],
-    closing: [
+    closings: [
       "Good, I'll update the board and share the summary within the hour.",
       "That's a plan. Thank you, everyone.",
     ],
   },
   {
-    opening: [
+    openings: [
       "This is a blameless review, so let's look at what happened and what we change.",
       "I'll walk through the timeline first, please stop me where it's wrong.",
     ],
@@ -60,13 +62,13 @@ const THEMES: readonly Theme[] = [
       "The root cause was a retry without a limit, so one slow call became thousands.",
       "Let's make sure that every action has a name and a date next to it.",
     ],
-    closing: [
+    closings: [
       "I'll publish the notes today, and we check the actions in two weeks.",
       "Thanks for the honest conversation, that was useful.",
     ],
   },
   {
-    opening: [
+    openings: [
       "Thanks for making the time, I'd love to hear how the first weeks went.",
       "Before we look at the open questions, is there anything urgent on your side?",
     ],
@@ -80,7 +82,7 @@ const THEMES: readonly Theme[] = [
       "We would like to roll it out to the second office in May.",
       "Then let's schedule a training session for the new group in April.",
     ],
-    closing: [
+    closings: [
       "Perfect, I'll send a summary with the next steps by the end of the day.",
       "Thank you, this was very helpful. Talk to you next month.",
     ],
@@ -101,8 +103,8 @@ export function drawMeetingLines(
   const theme = findTheme(session_id);
   const offset = random.int(0, theme.body.length - 1);
   return Array.from({ length: count }, (_, position) => {
-    if (position === 0) return random.pick(theme.opening);
-    if (hasEnded && position === count - 1) return random.pick(theme.closing);
+    if (position === 0) return random.pick(theme.openings);
+    if (hasEnded && position === count - 1) return random.pick(theme.closings);
     return theme.body[(offset + position) % theme.body.length]!;
   });
 }

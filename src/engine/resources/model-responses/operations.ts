@@ -44,7 +44,7 @@ export const createModelResponse = operation({
   route: "POST /v1/model/response",
   summary: "Create a model response",
   description:
-    "Billable. The fixture's reply rules give the text (G20); without one that matches, it is made from files, pictures and conversation. 422 if the input exceeds the model's `max_tokens`, or has an image for a model without vision.",
+    "Billable. The fixture's reply rules give the text (G20); without one that matches, it is made from files, pictures and conversation. 422 if the input has more tokens than the model's `max_tokens` (its context window; not with the setting `context_window: ignore`), or has an image for a model without vision.",
   body: { kind: "json", schema: ModelRequest },
   billable: true,
   errors: [
@@ -65,6 +65,7 @@ export const createModelResponse = operation({
   async prepare(call, file_ids, { signal }) {
     const { world, body } = call;
     const input_tokens = countTokens(body.inputs.flatMap(listTexts));
+    // `handle` finds model and rule again: they may have changed during the rule's delay.
     requireModel(call, input_tokens);
     const conversation = readConversation(body.inputs);
     const { question } = conversation;

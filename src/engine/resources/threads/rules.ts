@@ -1,8 +1,8 @@
 import { aboutRecords, type EventDeclaration, emit, event } from "../../contract/event.ts";
 import { findAnyInOrganization } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
+import { isEqual } from "../../maps.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
-import { toAuditValues } from "../audit-logs/rules.ts";
 import { makeMessage, makeThread } from "./fixtures.ts";
 import { messages, threads } from "./schema.ts";
 
@@ -101,8 +101,7 @@ function createEmittingRules<R extends StoredRecord>(
       return record;
     },
     update(tx, before, after, actor) {
-      const isUnchanged = toAuditValues(before, after) === undefined;
-      if (isUnchanged) return before;
+      if (isEqual(before, after)) return before;
       tx.put(collection, after);
       if (!actor.silent) emit(tx, events.updated, after);
       return after;

@@ -1,6 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, emit, event } from "../../contract/event.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
+import { isEqual } from "../../maps.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import {
   type AuditChange,
@@ -59,13 +60,13 @@ export const userStateRules: StateRules<User> = {
     return record;
   },
   update(tx, before, changed, actor) {
+    // Only a change that leaves the capabilities alone may remove some; one that sets them is checked as it is.
     const after = changed.capabilities === before.capabilities ? removeLostCapabilities(changed) : changed;
     requireMembershipForCapabilities(after);
     tx.put(users, after);
-    const isUnchanged = toAuditValues(before, after) === undefined;
-    if (isUnchanged) return after;
+    if (isEqual(before, after)) return after;
     const becameVerified = after.verified && !before.verified;
-    const isOnlyVerified = becameVerified && toAuditValues(before, after, ["verified"]) === undefined;
+    const isOnlyVerified = becameVerified && isEqual({ ...before, verified: true }, after);
     const events = [...(becameVerified ? [userVerified] : []), ...(isOnlyVerified ? [] : [userUpdated])];
     for (const organization_id of new Set([before, after].flatMap((user) => Object.keys(user.memberships)))) {
       if (!actor.silent) for (const declared of events) emit(tx, declared, after, [organization_id]);

@@ -9,15 +9,15 @@ import { findItems, isHarmless, listParameters, readNeededQuery } from "../own-o
 
 /** Checks of own operations only: pages of lists, and records that do not exist. */
 export function createOwnChecks({ operations }: Contract): Check[] {
-  const reading = operations.filter((one) => one.sourceFile !== undefined && isHarmless(one));
+  const readOperations = operations.filter((one) => one.sourceFile !== undefined && isHarmless(one));
   const createCheck = (operation: AnyOperation, name: string, title: string) => ({
     id: `${operation.id}/${name}`,
     family: "answers" as const,
     section: operation.section,
     title: `${operation.id} ${title}`,
   });
-  const lists = reading.filter((one) => findPageParameters(one).limit !== undefined);
-  const records = reading.filter((one) => one.path.endsWith("}") && refusesWith(one, 404));
+  const lists = readOperations.filter((one) => findPageParameters(one).limit !== undefined);
+  const records = readOperations.filter((one) => one.path.endsWith("}") && refusesWith(one, 404));
   return [
     ...lists.map((one) => ({
       ...createCheck(one, "pages", "answers pages of the size that is asked for"),
@@ -83,6 +83,7 @@ function toNextPage(
 
 async function checkUnknown({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   const needed = readNeededQuery(operation);
+  // The last id is invented, in the form of a known one; the ids before it are those of known objects.
   const [knownValues] = known.listPathValues(operation, 1);
   const last = listParameterNames(operation).at(-1)!;
   const { [last]: id, ...otherIds } = knownValues ?? ({} as PathParams);
