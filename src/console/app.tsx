@@ -19,7 +19,7 @@ export function App() {
         <Login />
         <Router base={CONSOLE_BASE}>
           <Switch>
-            <Route path="/s/:sandbox/:view?" component={SandboxView} />
+            <Route path="/s/:sandbox/:view?/*?" component={SandboxView} />
             <Route>
               <Redirect to={toAddress("default", HOME.id)} replace />
             </Route>
@@ -31,12 +31,16 @@ export function App() {
 }
 
 function SandboxView() {
-  const { sandbox, view: id = HOME.id } = useParams<{ sandbox: string; view?: string }>();
-  const view = VIEWS.find((one) => one.id === id);
+  const {
+    sandbox,
+    view = HOME.id,
+    "*": rest,
+  } = useParams<{ sandbox: string; view?: string; "*"?: string }>();
+  const id = rest ? `${view}/${rest}` : view;
   const ViewComponent = findComponent(id);
   return (
     <FollowSandbox key={sandbox} name={sandbox}>
-      <Shell view={view}>
+      <Shell view={VIEWS.find((one) => one.id === id)}>
         <ErrorBoundary key={id}>
           <Suspense fallback={<Loading />}>
             {ViewComponent ? (

@@ -170,6 +170,12 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await drop("input[type=file]")).toBe(false);
   });
 
+  it("shows no other sandbox if an address has too many parts [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/timeline/req_1");
+    await see(page.getByText("No view “timeline/req_1”")).toBeVisible();
+    expect(page.url()).toContain("/s/default/timeline/req_1");
+  });
+
   it("finds views by Ctrl-K and keyboard [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/nowhere");
     await see(page.getByText("No view “nowhere”")).toBeVisible();

@@ -21,7 +21,7 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     await see(notFound).toContainText("1");
     await see(
-      page.getByText(/^0\.\d% of documented outcomes seen: 1 of \d+, without status 500/),
+      page.getByText(/^0\.\d% of documented outcomes seen: 1 of \d+\. Status 500 is not counted/),
     ).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Reset counts …" }).click();

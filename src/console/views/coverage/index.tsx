@@ -59,7 +59,8 @@ function Summary({ matrix: { percent, covered, total } }: { matrix: CoverageMatr
   return (
     <div className="flow coverage-summary">
       <p>
-        <strong>{percent}%</strong> of documented outcomes seen: {covered} of {total}, without status 500.{" "}
+        <strong>{percent}%</strong> of documented outcomes seen: {covered} of {total}. Status 500 is not
+        counted.{" "}
         <span className="quiet">
           Open a row for all of its outcomes. Resets of the sandbox keep these counts.
         </span>

@@ -69,7 +69,9 @@ export function EntryStateActions(props: { entry: HistoryEntry; title: string })
       <DialogButton label="Fork before this …" isOffered={entry.kept}>
         {(close) => <ForkEntryDialog entry={entry} title={title} onClose={close} />}
       </DialogButton>
-      {entry.stays && <p className="quiet small wide">A rewind does not undo this change.</p>}
+      {entry.stays && (
+        <p className="quiet small wide">A rewind restores records; it does not undo this change.</p>
+      )}
     </>
   );
 }

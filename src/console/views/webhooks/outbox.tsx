@@ -52,7 +52,7 @@ export function Outbox() {
               Connector notifications with an e-mail rule send an e-mail for each event that the rule names.
               Here, e-mails do not leave this machine.{" "}
               <ViewLink view="api" query={{ operation: "connector_notifications.test" }}>
-                Open the call that sends a test
+                Open the call that sends a test e-mail
               </ViewLink>
             </p>
           )}
