@@ -439,68 +439,68 @@ export type ShippedUser =
 export type Expectation =
   | {
       match: {
-        /** An operation id, or a glob of them */
+        /** An operation id, or a glob of ids */
         operation?: OperationPattern;
         /** A status such as 404, or a class such as `4xx` */
         status?: StatusPattern;
         /** A code of the catalogue */
         code?: ErrorCode;
-        /** In any case */
+        /** In upper or lower case */
         method?: string;
         /** A glob of paths, without sandbox prefix and query */
         path?: string;
-        /** The stage of a scenario in which it arrived, as `scenario/stage` */
+        /** The stage of a scenario in which the request arrived, as `scenario/stage` */
         stage?: string;
         /** The id of the user who called */
         principal?: string;
         /** Fields that the JSON body must contain */
         body?: unknown;
-        /** Of deliveries: an event name, or a glob of them */
+        /** Only deliveries of this event: a name, or a glob of names */
         event?: EventPattern;
-        /** Of deliveries: the id of the webhook */
+        /** Only deliveries to this webhook, by id */
         webhook?: string;
-        /** Of deliveries: which attempt */
+        /** Only this attempt of a delivery, by its number */
         attempt?: number;
       };
-      /** How many are expected */
+      /** How many matching entries are expected */
       count:
         | number
         | {
             min?: number;
             max?: number;
           };
-      /** How long to wait until it is met, on the wall clock; at most `2m` */
+      /** How long to wait until the expectation is met, on the wall clock; at most `2m` */
       within?: Duration;
     }
   | {
-      /** In this order */
+      /** The expected entries, in this order */
       sequence: {
-        /** An operation id, or a glob of them */
+        /** An operation id, or a glob of ids */
         operation?: OperationPattern;
         /** A status such as 404, or a class such as `4xx` */
         status?: StatusPattern;
         /** A code of the catalogue */
         code?: ErrorCode;
-        /** In any case */
+        /** In upper or lower case */
         method?: string;
         /** A glob of paths, without sandbox prefix and query */
         path?: string;
-        /** The stage of a scenario in which it arrived, as `scenario/stage` */
+        /** The stage of a scenario in which the request arrived, as `scenario/stage` */
         stage?: string;
         /** The id of the user who called */
         principal?: string;
         /** Fields that the JSON body must contain */
         body?: unknown;
-        /** Of deliveries: an event name, or a glob of them */
+        /** Only deliveries of this event: a name, or a glob of names */
         event?: EventPattern;
-        /** Of deliveries: the id of the webhook */
+        /** Only deliveries to this webhook, by id */
         webhook?: string;
-        /** Of deliveries: which attempt */
+        /** Only this attempt of a delivery, by its number */
         attempt?: number;
       }[];
       /** No other entry that one of the steps matches may be between them */
       strict?: boolean;
-      /** How long to wait until it is met, on the wall clock; at most `2m` */
+      /** How long to wait until the expectation is met, on the wall clock; at most `2m` */
       within?: Duration;
     };
 export type ReceiverAnswer =
@@ -511,7 +511,7 @@ export type ReceiverAnswer =
     }
   | ("hang" | "reset" | "forward");
 
-/** A webhook rule has a url, an email rule an email */
+/** A rule of the type `webhook` has a `url`, one of the type `email` has an `email` */
 export interface NotificationRule {
   type: "webhook" | "email";
   url?: string;
@@ -543,9 +543,9 @@ export interface Health {
   status: "ok";
   version: string;
   uptime_seconds: number;
-  /** With `started`: no two starts have the same */
+  /** With `started`: no two starts have the same value */
   started_at?: string;
-  /** How many there are */
+  /** The number of sandboxes */
   sandboxes: number;
   /** With `--persist` or `--store` */
   saving?: {
@@ -557,7 +557,7 @@ export interface Health {
   fleet?: {
     /** This node's `--node-url` */
     node: string;
-    /** Whether it may own anything at the moment */
+    /** Whether the node may own sandboxes at the moment */
     lease: "held" | "lost";
     /** Sandboxes that this node owns */
     owned: number;
@@ -584,17 +584,17 @@ export interface Fleet {
     owned: number;
   }[];
   sandboxes: {
-    /** In the fleet */
+    /** All sandboxes of the fleet */
     total: number;
-    /** That a living node owns */
+    /** Sandboxes that a living node owns */
     owned: number;
-    /** Without an owner; the next node that is asked for one takes it over */
+    /** Sandboxes without an owner. The next node that is asked for such a sandbox takes it over */
     free: number;
   };
   /** In order of creation */
   leases: {
     sandbox: string;
-    /** Its owner; null if it has none */
+    /** The sandbox's owner; null if it has none */
     node: string | null;
     /** Grows with each owner */
     epoch: number;
@@ -618,9 +618,9 @@ export interface SandboxOptions {
 export interface ClockChange {
   /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
   mode: "real" | "frozen" | "scaled";
-  /** The new time; by default the current one. Not with mode real */
+  /** The new time; by default the current one. Not with the mode `real` */
   now?: string;
-  /** Sandbox seconds per second; only with mode scaled */
+  /** Sandbox seconds per second; only with the mode `scaled` */
   rate?: number;
 }
 /** Omitted settings are unchanged */
@@ -1064,7 +1064,7 @@ export interface RuleDefinition {
   id?: string;
   description?: string;
   match?: {
-    /** An operation id or a glob of them, such as files.* */
+    /** An operation id, or a glob of ids such as files.* */
     operation?: OperationPattern;
     method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     /** Without sandbox prefix and query; globs allowed */
@@ -1087,7 +1087,7 @@ export interface RuleDefinition {
     body?: {
       [k: string]: unknown;
     };
-    /** An event name or a glob of them: matches deliveries, not requests */
+    /** An event name, or a glob of names. The rule then matches deliveries, not requests */
     event?: EventPattern;
     /** A webhook id: matches deliveries, not requests */
     webhook?: string;
@@ -1155,7 +1155,7 @@ export interface FaultRule {
   id: string;
   description?: string;
   match?: {
-    /** An operation id or a glob of them, such as files.* */
+    /** An operation id, or a glob of ids such as files.* */
     operation?: OperationPattern;
     method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     /** Without sandbox prefix and query; globs allowed */
@@ -1178,7 +1178,7 @@ export interface FaultRule {
     body?: {
       [k: string]: unknown;
     };
-    /** An event name or a glob of them: matches deliveries, not requests */
+    /** An event name, or a glob of names. The rule then matches deliveries, not requests */
     event?: EventPattern;
     /** A webhook id: matches deliveries, not requests */
     webhook?: string;
@@ -1256,7 +1256,7 @@ export interface ExplainInput {
   params?: {
     [k: string]: string | number | boolean;
   };
-  /** In any case */
+  /** In upper or lower case */
   method?: string;
   /** Without host and sandbox prefix; a query may follow */
   path?: string;
@@ -1522,21 +1522,21 @@ export interface OwnOperation {
 export interface JournalFilter {
   /** Only incoming requests, or only attempts to deliver events */
   kind?: "request" | "delivery";
-  /** An operation id, or a glob of them */
+  /** An operation id, or a glob of ids */
   operation?: OperationPattern;
   /** A status such as 404, or a class such as `4xx` */
   status?: StatusPattern;
   /** A code of the catalogue */
   code?: ErrorCode;
-  /** In any case */
+  /** In upper or lower case */
   method?: string;
   /** A glob of paths, without sandbox prefix and query */
   path?: string;
-  /** The stage of a scenario in which it arrived, as `scenario/stage` */
+  /** The stage of a scenario in which the request arrived, as `scenario/stage` */
   stage?: string;
-  /** Of deliveries: an event name, or a glob of them */
+  /** Only deliveries of this event: a name, or a glob of names */
   event?: EventPattern;
-  /** Of deliveries: the id of the webhook */
+  /** Only deliveries to this webhook, by id */
   webhook?: string;
   /** An ISO 8601 date or timestamp, on the sandbox's clock */
   since?: string;
@@ -1645,7 +1645,7 @@ export interface Live {
       replaced: "nothing" | "response" | "connection";
     };
   }[];
-  /** All that is held, if that has changed since the last message */
+  /** All held requests and deliveries, if the list has changed since the last message */
   held?: Held[];
   /** Entries that the journal has evicted */
   dropped: number;
@@ -1697,7 +1697,7 @@ export interface HistoryEntry {
   seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
-  /** When it began, on the sandbox's clock; for a restore, the time restored */
+  /** When the change began, on the sandbox's clock. For a restore, the time that was restored */
   at: string;
   kind: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
   /** What happened, in a sentence */
@@ -1706,7 +1706,7 @@ export interface HistoryEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
-  /** The id of the control call that made it, such as `clock.advance` */
+  /** The id of the control call that made the change, such as `clock.advance` */
   operation?: string;
   /** The journal's newest `sequence` at that time; entries with a greater one were answered later. 0 after a restart */
   journal_position: number;
@@ -1719,9 +1719,9 @@ export interface HistoryEntry {
       changed: number;
     };
   };
-  /** A rewind has undone it */
+  /** A rewind has undone the change */
   undone: boolean;
-  /** A rewind keeps it, as it keeps rules, scenarios, settings and operations */
+  /** A rewind keeps the change, as it keeps rules, scenarios, settings and operations */
   stays?: boolean;
   /** Whether the world before and after it is still stored */
   kept: boolean;
@@ -1839,7 +1839,7 @@ export interface HistoryDetail {
   seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
-  /** When it began, on the sandbox's clock; for a restore, the time restored */
+  /** When the change began, on the sandbox's clock. For a restore, the time that was restored */
   at: string;
   kind: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
   /** What happened, in a sentence */
@@ -1848,7 +1848,7 @@ export interface HistoryDetail {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
-  /** The id of the control call that made it, such as `clock.advance` */
+  /** The id of the control call that made the change, such as `clock.advance` */
   operation?: string;
   /** The journal's newest `sequence` at that time; entries with a greater one were answered later. 0 after a restart */
   journal_position: number;
@@ -1861,9 +1861,9 @@ export interface HistoryDetail {
       changed: number;
     };
   };
-  /** A rewind has undone it */
+  /** A rewind has undone the change */
   undone: boolean;
-  /** A rewind keeps it, as it keeps rules, scenarios, settings and operations */
+  /** A rewind keeps the change, as it keeps rules, scenarios, settings and operations */
   stays?: boolean;
   /** Whether the world before and after it is still stored */
   kept: boolean;
@@ -1872,7 +1872,7 @@ export interface HistoryDetail {
   /** Ids of its direct effects, oldest first */
   effects: string[];
 }
-/** By collection, each added, removed or changed record; `before` is null if it was added, `after` if it was removed */
+/** By collection, each added, removed or changed record. `before` of an added record is null, and so is `after` of a removed one */
 export interface RecordChanges {
   [k: string]: {
     id: string;
@@ -1912,7 +1912,7 @@ export interface Rewound {
   restarted_uploads: string[];
 }
 export interface RepeatOptions {
-  /** The sandbox to send it to; by default the same */
+  /** The sandbox to send the request to; by default the same sandbox */
   in?: string;
   /** An inline rule, a `RuleInput`, that applies to this request only */
   with?: {
@@ -1928,7 +1928,7 @@ export interface Repeated {
   differences: {
     /** `status`, `header etag`, `body.data[0].name` */
     what: string;
-    /** In the first answer, secrets masked; null if it had none */
+    /** In the first answer, with secrets masked. Null if the first answer had no such value */
     before: unknown;
     /** In the answer to the repeated request */
     after: unknown;
@@ -1941,7 +1941,7 @@ export interface TriggerOptions {
   };
   /** The id of an object of the sandbox that fills the data */
   for?: string;
-  /** The organization whose webhooks receive it; by default the object's, or the fixture's first */
+  /** The organization whose webhooks receive the event. By default it is the object's, or the fixture's first */
   organization?: string;
 }
 export interface Triggered {
@@ -1950,7 +1950,7 @@ export interface Triggered {
     delivery_id: string;
     event: string;
     status: "success" | "failed";
-    /** 0: no answer */
+    /** 0 means no answer */
     response_code: number;
     attempts: number;
     delivered_at?: string;
@@ -1974,7 +1974,7 @@ export interface ListedDelivery {
   delivery_id: string;
   event: string;
   status: "success" | "failed";
-  /** 0: no answer */
+  /** 0 means no answer */
   response_code: number;
   attempts: number;
   delivered_at?: string;
@@ -1993,7 +1993,7 @@ export interface DeliveryDetail {
   delivery_id: string;
   event: string;
   status: "success" | "failed";
-  /** 0: no answer */
+  /** 0 means no answer */
   response_code: number;
   attempts: number;
   delivered_at?: string;
@@ -2031,7 +2031,7 @@ export interface RedeliverOptions {
   ids?: string[];
   /** All failed deliveries, including those with a pending retry */
   all_failed?: true;
-  /** With `ids`: successful deliveries too, as if the receiver's answer was lost; they stay delivered */
+  /** With `ids`: also redelivers successful deliveries, as if the receiver's answer was lost. They stay delivered */
   again?: boolean;
   /** With `all_failed`: only of events since this time */
   since?: string;
@@ -2071,7 +2071,7 @@ export interface ReceiverOptions {
     | ("hang" | "reset" | "forward")
   )[];
   secret?: string | null;
-  /** Whether it is deleted 5 s after its last client disconnected, together with the webhooks whose `receiver_id` names it */
+  /** Whether the receiver is deleted 5 s after its last client disconnected. Webhooks whose `receiver_id` names it are deleted too */
   leased?: boolean;
 }
 export interface Receiver {
@@ -2222,9 +2222,9 @@ export interface CheckReport {
   curl: string | null;
 }
 export interface StateOptions {
-  /** No events and no audit entries */
+  /** The change emits no events and writes no audit entries */
   silent?: boolean;
-  /** The user who did it; by default the owner of the organization concerned */
+  /** The user who made the change; by default the owner of the organization concerned */
   actor?: string;
 }
 /** The input of `understudy replay`: a world, its requests and calls, and its answers */
@@ -2850,7 +2850,7 @@ export interface ShownRecords {
       | "invoice.failed"
       | "webhook.test";
     status: "success" | "failed";
-    /** 0: no answer */
+    /** 0 means no answer */
     response_code: number;
     attempts: number;
     /** Attempts without redeliveries */

@@ -44,7 +44,7 @@ describe("the API's page [interfaces 9]", () => {
   it("lists the fields of each record, and every link of the page leads to a heading [interfaces 9]", () => {
     for (const name of Object.keys(document.components.schemas))
       expect(readSection(name)).toMatch(/^- `\w+`/m);
-    const anchors = [...page.matchAll(/^### (.*)$/gm)].map(([, title]) =>
+    const anchors = [...page.matchAll(/^###? (.*)$/gm)].map(([, title]) =>
       title!.toLowerCase().replaceAll(".", ""),
     );
     for (const [, target] of page.matchAll(/\]\(#([\w-]+)\)/g)) expect(anchors).toContain(target);

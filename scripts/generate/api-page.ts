@@ -64,17 +64,34 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
   });
   return `# The API
 
-Every operation of the service that Understudy emulates. This page is generated from the [OpenAPI document](openapi.json), which has
-every detail. [Getting started](getting-started.md) has a first request.
+Every operation of the service that Understudy emulates, then the [records](#records) that they take and answer. The page is
+generated from the [OpenAPI document](openapi.json), which has every detail. [Getting started](getting-started.md) has a first request.
 
-- A summary ends with links to the service's [reference](reference/service-api.md) (\`4.5\`), and to [what Understudy
-  does](reference/assumptions.md) where the reference is silent (\`G03\`).
-- Fields: \`*\` is required; no type means text; \`org_…\` is an id with this prefix; "instant" is an ISO 8601 date-time, "date" also a
-  date alone (the whole UTC day); \`{…}\` is an object.
-- Path parameters: ${describePathParameters(calls.map(({ call }) => call))}.
-- Every operation can also answer 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\` and 429 \`RATE_LIMIT_EXCEEDED\`, unless it says
-  "never", and 500 \`INTERNAL_ERROR\`; an operation with a body also 400 \`INVALID_JSON\`, 413 \`PAYLOAD_TOO_LARGE\` and 415
-  \`UNSUPPORTED_MEDIA_TYPE\`. [Errors and limits](errors-and-limits.md) explains them.
+A description ends with links. \`4.5\` leads to the service's [reference](reference/service-api.md). \`G03\` leads to [what Understudy
+does](reference/assumptions.md) where the reference is silent.
+
+How fields are written:
+
+| written | means |
+|---|---|
+| \`*\` after the name | required |
+| no type | text |
+| \`org_…\` | an id that begins with \`org_\` |
+| \`{…}\` | an object with these fields |
+| instant | an ISO 8601 date-time |
+| date | an ISO 8601 date-time, or a date alone, which means the whole UTC day |
+
+A path parameter has the same type in every path: ${describePathParameters(calls.map(({ call }) => call))}.
+
+Some errors are not listed with each operation:
+
+| error | of which operations |
+|---|---|
+| 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\`, 429 \`RATE_LIMIT_EXCEEDED\` | all, except those that say "never" |
+| 400 \`INVALID_JSON\`, 413 \`PAYLOAD_TOO_LARGE\`, 415 \`UNSUPPORTED_MEDIA_TYPE\` | those with a body |
+| 500 \`INTERNAL_ERROR\` | all |
+
+[Errors and limits](errors-and-limits.md) explains every code.
 
 ${sections.join("\n")}
 ## Records

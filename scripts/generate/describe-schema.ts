@@ -50,7 +50,7 @@ function describeText(schema: JsonSchema): string {
       .split("|")
       .map((one) => quote(`${one}_…`))
       .join(" or ");
-  const patternText = schema.pattern === undefined ? "" : ` like ${quote(schema.pattern)}`;
+  const patternText = schema.pattern === undefined ? "" : ` matching ${quote(schema.pattern)}`;
   return `text${patternText}${describeBounds(schema.minLength, schema.maxLength, "characters")}${describeDefault(schema)}`;
 }
 

@@ -7,6 +7,7 @@ import {
 import { PROBLEMS, type ProblemKind } from "../../src/engine/contract/problems.ts";
 import type { JsonSchema } from "../../src/engine/contract/schema.ts";
 import { type DescribedSetting, describeSettings } from "../../src/engine/contract/settings.ts";
+import { toSentence } from "../../src/engine/contract/text.ts";
 import { groupBy } from "../../src/engine/maps.ts";
 import { getTag } from "../../src/tools/reports/openapi-document.ts";
 
@@ -33,14 +34,19 @@ export function rewriteTables(page: string, calls: readonly Call[]): string {
   );
 }
 
-/** A line for each call: its input, its summary, and after the arrow its answer, unless it is 204 alone. */
+/** A line for each call: its summary, its input, its answer, unless it is 204 alone, and its errors. */
 function renderCalls(calls: readonly Call[], listed: ListedFields): string {
   const lines = calls.map((call) => {
-    const request = [call.method, shortenPath(call), describeInput(call, listed)].filter(
-      (part) => part !== "",
-    );
-    const answer = describeAnswers(call, listed);
-    return `- ${request.join(" ")}: ${call.summary}${answer === "204" ? "" : ` → ${answer}`}\n`;
+    const input = describeInput(call, listed);
+    const answers = describeAnswers(call, listed);
+    const errors = describeErrors(call);
+    const parts = [
+      `${call.method} ${shortenPath(call)}: ${toSentence(call.summary)}`,
+      input === "" ? "" : `Takes ${input}.`,
+      answers === "204" ? "" : `Answers ${answers}.`,
+      errors === "" ? "" : `Errors: ${errors}.`,
+    ];
+    return `- ${parts.filter((part) => part !== "").join(" ")}\n`;
   });
   return lines.join("");
 }
@@ -54,34 +60,41 @@ function describeInput({ query, body }: AnyDeclaration, listed: ListedFields): s
   const keys = Object.keys((query as JsonSchema | undefined)?.properties ?? {});
   const parts = keys.length === 0 ? [] : [`\`?${keys.map((key) => `${key}=`).join("&")}\``];
   if (body?.kind === "json")
-    parts.push(describeShape(body.schema as JsonSchema, listed) + (body.optional ? "?" : ""));
+    parts.push(describeShape(body.schema as JsonSchema, listed) + (body.optional ? " (optional)" : ""));
   return parts.join(", ");
 }
 
 function describeAnswers(call: Call, listed: ListedFields): string {
   const successes = listSuccesses(call);
   const isOnlyOne = successes.length === 1;
-  // The page says once, for all calls, that unknown names are 404.
-  const listedErrors = call.errors.filter((kind) => !kind.startsWith("unknown-"));
-  const byStatus = groupBy(listedErrors, (kind): number => PROBLEMS[kind].status);
-  return [
-    ...successes.map((success) => {
+  return successes
+    .map((success) => {
       const status = isOnlyOne && success.status === 200 ? "" : `${success.status} `;
       return (status + formatSuccess(success, listed)).trim();
-    }),
-    ...[...byStatus].map(([status, kinds]) => `${status} ${kinds.map((kind) => `\`${kind}\``).join(", ")}`),
-  ].join("; ");
+    })
+    .join(", or ");
+}
+
+/** The page says once, for all calls, that unknown names are 404. */
+function describeErrors(call: Call): string {
+  const listedErrors = call.errors.filter((kind) => !kind.startsWith("unknown-"));
+  const byStatus = groupBy(listedErrors, (kind): number => PROBLEMS[kind].status);
+  return [...byStatus]
+    .map(([status, kinds]) => `${status} ${kinds.map((kind) => `\`${kind}\``).join(", ")}`)
+    .join("; ");
 }
 
 function formatSuccess(
   { schema, content_types, events, description }: Success,
   listed: ListedFields,
 ): string {
-  if (description !== undefined) return description;
+  if (description !== undefined) return lowerFirst(description);
   if (events !== undefined) return `server-sent events, each ${describeShape(events as JsonSchema, listed)}`;
   if (schema !== undefined) return describeShape(schema as JsonSchema, listed);
   return (content_types ?? []).map((type) => `\`${type}\``).join(", ");
 }
+
+const lowerFirst = (text: string) => `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 
 /** The fields of objects that were already listed, by name. */
 type ListedFields = Map<string, readonly string[]>;
@@ -100,10 +113,10 @@ function describeShape(schema: JsonSchema, listed: ListedFields): string {
     const isNamed = Object.keys(itemSchema.properties ?? {}).length >= MANY_FIELDS;
     const one = itemSchema.properties === undefined ? itemSchema.$id! : formatFields(itemSchema);
     if (items !== undefined) return `\`[${one}]\``;
-    return `list of ${isNamed ? describeShape(itemSchema, listed) : `\`${one}\``}`;
+    return `a list of ${isNamed ? describeShape(itemSchema, listed) : `\`${one}\``}`;
   }
   const names = Object.keys(properties);
-  if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
+  if (names.length === 0) return $id === undefined ? lowerFirst(description ?? "") : `\`${$id}\``;
   if ($id === undefined || names.length < MANY_FIELDS) return `\`${formatFields(schema)}\``;
   if (listed.has($id)) return `\`${$id}\``;
   const base = [...listed].find(([, baseFields]) => baseFields.every((field) => names.includes(field)));

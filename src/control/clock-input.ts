@@ -17,14 +17,14 @@ const Mode = () =>
 export const ClockInput = ClosedObject(
   {
     mode: Mode(),
-    now: OptionalText("The new time; by default the current one. Not with mode real", {
+    now: OptionalText("The new time; by default the current one. Not with the mode `real`", {
       title: "an ISO 8601 timestamp",
     }),
     rate: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: MAX_RATE,
-        description: "Sandbox seconds per second; only with mode scaled",
+        description: "Sandbox seconds per second; only with the mode `scaled`",
       }),
     ),
   },

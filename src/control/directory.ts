@@ -26,7 +26,7 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const FleetFiguresBody = ClosedObject({
   node: Type.String({ description: "This node's `--node-url`" }),
-  lease: StringEnum(["held", "lost"], { description: "Whether it may own anything at the moment" }),
+  lease: StringEnum(["held", "lost"], { description: "Whether the node may own sandboxes at the moment" }),
   owned: Count("Sandboxes that this node owns"),
   proxied: Count("Requests proxied to other nodes since the start"),
   taken_over: Count("Sandboxes taken over since the start"),
@@ -48,14 +48,16 @@ export const FleetBody = ClosedObject(
       { description: "The living nodes" },
     ),
     sandboxes: ClosedObject({
-      total: Count("In the fleet"),
-      owned: Count("That a living node owns"),
-      free: Count("Without an owner; the next node that is asked for one takes it over"),
+      total: Count("All sandboxes of the fleet"),
+      owned: Count("Sandboxes that a living node owns"),
+      free: Count("Sandboxes without an owner. The next node that is asked for such a sandbox takes it over"),
     }),
     leases: Type.Array(
       ClosedObject({
         sandbox: Type.String(),
-        node: Type.Union([Type.String(), Type.Null()], { description: "Its owner; null if it has none" }),
+        node: Type.Union([Type.String(), Type.Null()], {
+          description: "The sandbox's owner; null if it has none",
+        }),
         epoch: Count("Grows with each owner"),
       }),
       { description: "In order of creation" },

@@ -53,7 +53,7 @@ export const RecordChangesBody = MapOf(
   {
     $id: "RecordChanges",
     description:
-      "By collection, each added, removed or changed record; `before` is null if it was added, `after` if it was removed",
+      "By collection, each added, removed or changed record. `before` of an added record is null, and so is `after` of a removed one",
     examples: [
       { threads: [{ id: "thread_ada", before: { id: "thread_ada", title: "Plans" }, after: null }] },
     ],

@@ -37,7 +37,7 @@ export const RequestLine = ClosedObject(
     decision,
     fault,
     history,
-    why: Nullable(Type.String({ description: "The first of its reasons" })),
+    why: Nullable(Type.String({ description: "The first of the request's reasons" })),
     warnings: Type.Integer({ minimum: 0, description: "How many" }),
     undone,
   },
@@ -88,7 +88,9 @@ export const LiveBody = ClosedObject(
       description: "For delivery attempts: how long each waited for its answer",
     }),
     held: Type.Optional(
-      Type.Array(HeldBody, { description: "All that is held, if that has changed since the last message" }),
+      Type.Array(HeldBody, {
+        description: "All held requests and deliveries, if the list has changed since the last message",
+      }),
     ),
     dropped: Type.Integer({
       minimum: 0,

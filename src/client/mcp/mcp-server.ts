@@ -182,7 +182,7 @@ The report: ${report}
     title: "Exercise every refusal",
     description: "Whether an application copes with each documented error of the operations that it calls",
     arguments: {
-      operation: "An operation id, or a glob of them; all that the application calls unless given",
+      operation: "An operation id, or a glob of ids; all that the application calls unless given",
     },
     write: ({
       operation = "(every operation that the application calls)",

@@ -12,7 +12,9 @@ const ALWAYS_DIFFERENT = /^(date|service-processing-ms|connection|keep-alive|con
 
 export const AnswerDifference = ClosedObject({
   what: Type.String({ description: "`status`, `header etag`, `body.data[0].name`" }),
-  before: Type.Unknown({ description: "In the first answer, secrets masked; null if it had none" }),
+  before: Type.Unknown({
+    description: "In the first answer, with secrets masked. Null if the first answer had no such value",
+  }),
   after: Type.Unknown({ description: "In the answer to the repeated request" }),
 });
 type Difference = Static<typeof AnswerDifference>;

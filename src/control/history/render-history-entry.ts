@@ -19,14 +19,16 @@ export const HistoryEntryBody = ClosedObject(
       description: "Its number in the sandbox's timeline, never repeated; the same in journal and history",
     }),
     sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
-    at: Timestamp({ description: "When it began, on the sandbox's clock; for a restore, the time restored" }),
+    at: Timestamp({
+      description: "When the change began, on the sandbox's clock. For a restore, the time that was restored",
+    }),
     kind: StringEnum(HISTORY_KINDS),
     title: Type.String({ description: "What happened, in a sentence" }),
     subject: Nullable(Type.String({ description: "The id of the record that it is about" })),
-    cause: Nullable(EntryId("The entry that caused it, such as the attempt before a retry")),
+    cause: Nullable(EntryId("The entry that caused this one, such as the attempt before a retry")),
     advanced_by: Nullable(EntryId("The entry of the call that advanced the clock, if that made it happen")),
     request: Nullable(Type.String({ description: "The request's id in the journal" })),
-    operation: OptionalText("The id of the control call that made it, such as `clock.advance`"),
+    operation: OptionalText("The id of the control call that made the change, such as `clock.advance`"),
     journal_position: Type.Integer({
       minimum: 0,
       description:
@@ -38,8 +40,8 @@ export const HistoryEntryBody = ClosedObject(
     changes: MapOf(ClosedObject({ added: Count(), removed: Count(), changed: Count() }), {
       description: "The number of changed records by collection",
     }),
-    undone: Type.Boolean({ description: "A rewind has undone it" }),
-    stays: OptionalFlag("A rewind keeps it, as it keeps rules, scenarios, settings and operations"),
+    undone: Type.Boolean({ description: "A rewind has undone the change" }),
+    stays: OptionalFlag("A rewind keeps the change, as it keeps rules, scenarios, settings and operations"),
     kept: Type.Boolean({ description: "Whether the world before and after it is still stored" }),
   },
   {

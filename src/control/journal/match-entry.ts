@@ -22,18 +22,18 @@ export const OptionalWord = (description: string, libraryType = "string") =>
   Type.Optional(withLibraryType(libraryType, Type.String({ minLength: 1, description })));
 
 export const CONDITION_FIELDS = {
-  operation: OptionalWord("An operation id, or a glob of them", "OperationPattern"),
+  operation: OptionalWord("An operation id, or a glob of ids", "OperationPattern"),
   status: Type.Optional(Status),
   code: OptionalWord("A code of the catalogue", "ErrorCode"),
-  method: OptionalWord("In any case"),
+  method: OptionalWord("In upper or lower case"),
   path: OptionalWord("A glob of paths, without sandbox prefix and query"),
-  stage: OptionalWord("The stage of a scenario in which it arrived, as `scenario/stage`"),
+  stage: OptionalWord("The stage of a scenario in which the request arrived, as `scenario/stage`"),
 };
 
 /** Criteria for attempts to deliver (interfaces.md 14). */
 export const DELIVERY_FIELDS = {
-  event: OptionalWord("Of deliveries: an event name, or a glob of them", "EventPattern"),
-  webhook: OptionalWord("Of deliveries: the id of the webhook"),
+  event: OptionalWord("Only deliveries of this event: a name, or a glob of names", "EventPattern"),
+  webhook: OptionalWord("Only deliveries to this webhook, by id"),
 };
 
 export const EntryMatch = ClosedObject({
@@ -41,7 +41,9 @@ export const EntryMatch = ClosedObject({
   principal: OptionalWord("The id of the user who called"),
   body: Type.Optional(Type.Unknown({ description: "Fields that the JSON body must contain" })),
   ...DELIVERY_FIELDS,
-  attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
+  attempt: Type.Optional(
+    Type.Integer({ minimum: 1, description: "Only this attempt of a delivery, by its number" }),
+  ),
 });
 export type EntryMatch = Static<typeof EntryMatch>;
 

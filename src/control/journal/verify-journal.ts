@@ -11,7 +11,7 @@ export const Count = Type.Unsafe<number | { min?: number; max?: number }>({
     WholeNumber,
     ClosedObject({ min: Type.Optional(WholeNumber), max: Type.Optional(WholeNumber) }, { minProperties: 1 }),
   ],
-  description: "How many are expected",
+  description: "How many matching entries are expected",
 });
 export type Count = Static<typeof Count>;
 

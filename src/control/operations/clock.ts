@@ -157,7 +157,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     summary: "List pending timers, earliest first",
     query: ClosedObject({
       limit: Type.Optional(Type.Integer({ minimum: 1, description: "The maximum number; by default all" })),
-      named: OptionalFlag("Whether each names its record"),
+      named: OptionalFlag("Whether each timer names its record"),
     }),
     success: {
       status: 200,
@@ -205,7 +205,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "clock.stop",
     route: "DELETE /_control/sandboxes/{name}/clock/advance",
-    summary: "Stop a running advance where it is",
+    summary: "Stop a running advance of the clock where it is",
     success: { status: 204 },
     handle: ({ sandbox: { world } }) => world.stopAdvance(),
   }),

@@ -8,7 +8,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     id: "coverage.show_all",
     section: "interfaces 11",
     route: "GET /_control/coverage",
-    summary: "Show the coverage of all sandboxes, deleted ones too",
+    summary: "Show the coverage of all sandboxes, including deleted ones",
     description: "Counts since the server's start, including reports from other servers.",
     success: { status: 200, schema: CoverageMatrix },
     handle: ({ server }) => buildServerMatrix(server),
@@ -45,7 +45,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "coverage.show",
     route: "GET /_control/sandboxes/{name}/coverage",
-    summary: "Count the documented outcomes seen, by operation",
+    summary: "Show by operation which documented outcomes were seen",
     success: { status: 200, schema: CoverageMatrix },
     handle: ({ sandbox }) => buildCoverageMatrix(sandbox.api.operations, sandbox.outcomes),
   }),
@@ -60,7 +60,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "coverage.clear",
     route: "DELETE /_control/sandboxes/{name}/coverage",
-    summary: "Clear the counts; a reset does not",
+    summary: "Clear the counts of the coverage. A reset of the sandbox keeps them",
     success: { status: 204 },
     handle: ({ sandbox }) => sandbox.outcomes.clear(),
   }),

@@ -49,7 +49,7 @@ export const RedeliverInput = ClosedObject(
       }),
     ),
     again: OptionalFlag(
-      "With `ids`: successful deliveries too, as if the receiver's answer was lost; they stay delivered",
+      "With `ids`: also redelivers successful deliveries, as if the receiver's answer was lost. They stay delivered",
     ),
     since: OptionalWord("With `all_failed`: only of events since this time"),
     webhook: OptionalWord("With `all_failed`: only of this webhook"),
@@ -139,7 +139,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     id: "deliveries.list",
     section: "interfaces 14",
     route: "GET /_control/sandboxes/{name}/deliveries",
-    summary: "List deliveries of all webhooks, newest first, with reasons",
+    summary: "List deliveries of all webhooks, newest first, and why they failed",
     query: DeliveryQuery,
     success: { status: 200, schema: ListOf(ListedDelivery) },
     handle({ query: { limit, ...filter }, sandbox: { api, world } }) {
@@ -156,7 +156,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     id: "deliveries.redeliver",
     section: "interfaces 14",
     route: "POST /_control/sandboxes/{name}/deliveries/redeliver",
-    summary: "Attempt deliveries again, and wait",
+    summary: "Attempt deliveries again, and wait until the attempts have ended",
     description:
       "Sends the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it.",
     body: { kind: "json", schema: RedeliverInput },

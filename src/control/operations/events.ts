@@ -30,7 +30,7 @@ export const TriggerInput = ClosedObject(
     ),
     for: OptionalText("The id of an object of the sandbox that fills the data"),
     organization: OptionalText(
-      "The organization whose webhooks receive it; by default the object's, or the fixture's first",
+      "The organization whose webhooks receive the event. By default it is the object's, or the fixture's first",
     ),
   },
   { $id: "TriggerInput", examples: [{ event: "user.created", for: "usr_dan" }] },

@@ -24,7 +24,7 @@ export const ExplainInput = ClosedObject(
           "With `operation`: the parameters of its path. Steps that depend on a missing one are skipped",
       }),
     ),
-    method: OptionalText("In any case", { minLength: 1 }),
+    method: OptionalText("In upper or lower case", { minLength: 1 }),
     path: OptionalText("Without host and sandbox prefix; a query may follow", { minLength: 1 }),
     principal: OptionalText("A user id; the request has the user's first usable key"),
     headers: Type.Optional(MapOf(Type.String())),

@@ -71,7 +71,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.list",
     route: "GET /_control/sandboxes/{name}/faults",
-    summary: "List inline rules, which come from calls, not from scenarios, newest first",
+    summary: "List inline rules, newest first. They come from calls, not from scenarios",
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();
@@ -81,12 +81,12 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.add",
     route: "POST /_control/sandboxes/{name}/faults",
-    summary: "Add a rule; if there is one with the same id and content, renew its lease",
+    summary: "Add an inline rule. If the same rule exists under the same id, its lease is renewed",
     query: ClosedObject({
       place: Type.Integer({
         minimum: 0,
         default: 0,
-        description: "Its place in the list, from 0, the first",
+        description: "The rule's place in the list; 0 is the first",
       }),
     }),
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
@@ -132,7 +132,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.change",
     route: "PUT /_control/sandboxes/{name}/faults/{id}",
-    summary: "Replace an inline rule; id and place stay, its counts begin at zero",
+    summary: "Replace an inline rule. Its id and place stay, its counts begin at zero",
     params: RuleParams,
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
@@ -164,7 +164,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.clear",
     route: "DELETE /_control/sandboxes/{name}/faults",
-    summary: "Remove all inline rules; scenarios are unchanged",
+    summary: "Remove all inline rules. Scenarios are unchanged",
     kind: "scenario",
     describeChange: () => ({ title: "All inline rules were disarmed." }),
     success: { status: 204 },

@@ -46,7 +46,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     id: "held.stream",
     section: "interfaces 20",
     route: "GET /_control/sandboxes/{name}/held/stream",
-    summary: "Follow the list: sent at once and after each change",
+    summary: "Follow the list of held requests and deliveries. It is sent at once, and after each change",
     success: { status: 200, content_types: ["text/event-stream"], events: HeldList },
     handle({ sandbox: { held } }) {
       return new StreamBody("text/event-stream", (signal) => streamHeld(held, signal));
@@ -56,9 +56,9 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     id: "held.release",
     section: "interfaces 20",
     route: "POST /_control/sandboxes/{name}/held/{id}/release",
-    summary: "Release one: it continues, or gets the given answer",
+    summary: "Release a held request or delivery. It continues, or gets the given answer",
     description:
-      "Without a body it continues. `answer`, `error` and `wire` are those of a rule's effect, and replace the answer of the operation or receiver. A request that is held before its change then changes nothing.",
+      "Without a body, the request or delivery continues. `answer`, `error` and `wire` are like those of a rule's effect. They replace the answer of the operation or receiver. A request that is held before its change then changes nothing.",
     params: sandboxParams({ id: Type.String({ description: "The id in the list", examples: ["held_1"] }) }),
     body: { kind: "json", schema: ReleaseInput, optional: true },
     errors: ["unknown-held", "already-released", "invalid-document"],

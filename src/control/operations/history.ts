@@ -70,7 +70,7 @@ export const RewoundBody = ClosedObject(
 
 export const RepeatInput = ClosedObject(
   {
-    in: OptionalText("The sandbox to send it to; by default the same"),
+    in: OptionalText("The sandbox to send the request to; by default the same sandbox"),
     with: Type.Optional(
       Type.Unsafe<Static<typeof RuleInput>>({
         type: "object",

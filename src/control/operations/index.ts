@@ -44,7 +44,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     id: "server.api",
     section: "interfaces 11",
     route: "GET /_control/api.json",
-    summary: "Show the control API's document",
+    summary: "Show the OpenAPI document of the control API",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
       const { buildControlApiDocument } = await import("../../tools/reports/control-openapi.ts");

@@ -23,13 +23,17 @@ import { waitForChange } from "../stream-entries.ts";
 
 const Within = Type.Optional(
   Duration("a duration such as 5s", {
-    description: "How long to wait until it is met, on the wall clock; at most `2m`",
+    description: "How long to wait until the expectation is met, on the wall clock; at most `2m`",
   }),
 );
 
 const CountExpectation = ClosedObject({ match: EntryMatch, count: Count, within: Within });
 const SequenceExpectation = ClosedObject({
-  sequence: Type.Array(EntryMatch, { minItems: 1, maxItems: 100, description: "In this order" }),
+  sequence: Type.Array(EntryMatch, {
+    minItems: 1,
+    maxItems: 100,
+    description: "The expected entries, in this order",
+  }),
   strict: OptionalFlag("No other entry that one of the steps matches may be between them"),
   within: Within,
 });
@@ -51,7 +55,7 @@ export const VERIFY_JOURNAL = operation({
   route: "POST /_control/sandboxes/{name}/journal/verify",
   summary: "Check whether expected requests or deliveries occurred, and show the nearest misses",
   description:
-    "A match that nothing can satisfy is 422: an unknown operation, event or code, an operation with the method or path of another, an impossible path, and, while the journal is complete, a path, method, user or webhook that it has not seen. Once the journal has evicted entries, any other match is 409, since they might have matched.",
+    "A match that nothing can satisfy is a 422. Examples are an unknown operation, event or code, an operation with the method or path of another, and an impossible path. While the journal is complete, a path, method, user or webhook that it has not seen is a 422 too. Once the journal has evicted entries, any other match is a 409, since the evicted entries might have matched.",
   reads: true,
   body: { kind: "json", schema: Expectation, validated: "by handler" },
   errors: ["journal-incomplete"],

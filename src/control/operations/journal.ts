@@ -44,7 +44,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "journal.list",
     route: "GET /_control/sandboxes/{name}/journal",
-    summary: "List requests and delivery attempts, newest first, with reasons",
+    summary: "List requests and delivery attempts, newest first, with the reasons for each answer",
     query: JournalQuery,
     success: { status: 200, schema: JournalBody },
     handle({ query, sandbox }) {
@@ -123,7 +123,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "journal.retrieve",
     route: "GET /_control/sandboxes/{name}/journal/{id}",
-    summary: "Show one entry",
+    summary: "Show an entry of the journal",
     params: sandboxParams({
       id: Type.String({
         description: "The response's `x-request-id` (the newest entry if it repeats), or the entry's `seq`",
@@ -146,7 +146,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     id: "journal.live",
     section: "interfaces 11",
     route: "GET /_control/sandboxes/{name}/live",
-    summary: "Follow journal and history in one stream: entries so far, then new ones",
+    summary: "Follow journal and history in one stream. Stored entries come first, then new ones",
     headers: {
       "last-event-id": "The id of the last event received; an unknown id starts from the beginning",
     },

@@ -73,7 +73,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     id: "operations.list",
     section: "interfaces 18",
     route: "GET /_control/sandboxes/{name}/operations",
-    summary: "List your own operations, the server's and this sandbox's",
+    summary: "List your own operations: those of the server and those of this sandbox",
     success: { status: 200, schema: OwnOperationsBody },
     handle: ({ sandbox }) => listOwnOperations(sandbox, []),
   }),
@@ -92,7 +92,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
               "The document, 3.0 to 3.2: an object, or a text in YAML or JSON. Errors in a text have line numbers",
           }),
           bindings: Type.Optional(
-            Type.Unknown({ description: "As a file with bindings has them: `collections` and `operations`" }),
+            Type.Unknown({ description: "`collections` and `operations`, as in a file with bindings" }),
           ),
         },
         {

@@ -32,12 +32,13 @@ export const ReceiverInput = ClosedObject(
         Type.String({
           minLength: 1,
           maxLength: 1000,
-          description: "The secret that verifies signatures; by default that of the webhook in the payload",
+          description:
+            "The secret that verifies signatures. By default it is the secret of the webhook that the payload names",
         }),
       ),
     ),
     leased: OptionalFlag(
-      "Whether it is deleted 5 s after its last client disconnected, together with the webhooks whose `receiver_id` names it",
+      "Whether the receiver is deleted 5 s after its last client disconnected. Webhooks whose `receiver_id` names it are deleted too",
     ),
   },
   { $id: "ReceiverInput", examples: [{ answers: [500, { status: 200, delay: "200ms" }] }] },
@@ -124,7 +125,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "receivers.update",
     route: "PATCH /_control/sandboxes/{name}/receivers/{id}",
-    summary: "Change a receiver; a new list of answers starts with its first",
+    summary: "Change a receiver. A new list of answers starts with its first",
     params: ReceiverParams,
     body: { kind: "json", schema: ReceiverInput },
     describeChange: ({ params: { id } }) => ({ title: `The receiver ${id} was changed.`, subject: id }),
@@ -175,7 +176,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 11",
     route: "GET /_control/sandboxes/{name}/receivers/{id}/stream",
     summary:
-      "Follow the deliveries of a receiver with the answer `forward`; each waits for its answer from the call below",
+      "Follow the deliveries of a receiver that has the answer `forward`. Each delivery waits until the next call answers it",
     description:
       "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. If several clients follow, the last to connect gets each delivery.",
     params: ReceiverParams,

@@ -9,7 +9,7 @@ import { MAX_FILE_BYTES, SANDBOX_FILE_TYPE } from "../sandbox-file/sandbox-file.
 const OpenInput = ClosedObject(
   {
     file: Type.String({ minLength: 1, description: "The bytes of the file, in base64" }),
-    name: OptionalText("By default that in the file, with a number if it is in use"),
+    name: OptionalText("By default the name in the file, with a number if that name is in use"),
   },
   { $id: "OpenInput", examples: [{ file: "H4sIAAAAAAAA…" }] },
 );
@@ -35,7 +35,8 @@ export const SANDBOX_FILE_OPERATIONS: readonly ControlOperation[] = [
     id: "sandboxes.open",
     section: "interfaces 19",
     route: "POST /_control/open",
-    summary: "Create the sandbox of an exported file (base64); its clock is frozen at the export",
+    summary:
+      "Create a sandbox from an exported file, in base64. The clock is frozen at the time of the export",
     body: { kind: "json", schema: OpenInput, limit: Math.ceil(MAX_FILE_BYTES * 1.4) },
     errors: ["name-in-use", "limit-reached"],
     success: { status: 201, schema: SandboxBody },

@@ -71,9 +71,9 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "sandboxes.list",
     route: "GET /_control/sandboxes",
-    summary: "List sandboxes in order of creation; `forks` adds `forked_from`",
+    summary: "List sandboxes in order of creation. `forks=true` adds `forked_from`",
     query: ClosedObject({
-      forks: OptionalFlag("Whether each names the sandbox that it is a fork of"),
+      forks: OptionalFlag("Whether each sandbox names the sandbox that it was forked from"),
     }),
     success: { status: 200, schema: ListOf(SandboxBody) },
     handle: async (call) => toList(await listSandboxes(call, call.query.forks)),
@@ -153,7 +153,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "sandboxes.delete",
     route: "DELETE /_control/sandboxes/{name}",
-    summary: "Delete a sandbox; `default` is reset instead",
+    summary: "Delete a sandbox. `default` is reset instead",
     success: { status: 204 },
     handle({ sandbox, server }) {
       if (sandbox.name === "default") sandbox.reset();
@@ -163,7 +163,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "sandboxes.reset",
     route: "POST /_control/sandboxes/{name}/reset",
-    summary: "Reset everything to the initial state; settings and snapshots stay",
+    summary: "Reset the sandbox to its initial state. Its settings and snapshots stay",
     body: { kind: "json", schema: ResetInput, optional: true },
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: SandboxBody },

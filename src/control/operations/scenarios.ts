@@ -115,14 +115,14 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "scenarios.list",
     route: "GET /_control/sandboxes/{name}/scenarios",
-    summary: "List all scenarios, which of them are active, and their rules' hits",
+    summary: "List all scenarios, whether each is active, and the hits of its rules",
     success: { status: 200, schema: ListOf(ScenarioBody) },
     handle: ({ sandbox, server }) => listScenarios(server, sandbox),
   }),
   operation({
     id: "scenarios.activate",
     route: "PUT /_control/sandboxes/{name}/scenarios/active",
-    summary: "Activate exactly these scenarios, in this order; `[]` for none",
+    summary: "Activate exactly these scenarios, in this order. `[]` means none",
     body: {
       kind: "json",
       schema: ClosedObject(

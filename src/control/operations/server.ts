@@ -29,8 +29,10 @@ export const HealthBody = ClosedObject(
     status: Type.Literal("ok"),
     version: Type.String(),
     uptime_seconds: Type.Integer({ minimum: 0 }),
-    started_at: Type.Optional(Timestamp({ description: "With `started`: no two starts have the same" })),
-    sandboxes: Type.Integer({ minimum: 0, description: "How many there are" }),
+    started_at: Type.Optional(
+      Timestamp({ description: "With `started`: no two starts have the same value" }),
+    ),
+    sandboxes: Type.Integer({ minimum: 0, description: "The number of sandboxes" }),
     saving: Type.Optional(
       Type.Unsafe<Static<typeof Saving>>({ ...Saving, description: "With `--persist` or `--store`" }),
     ),
@@ -53,7 +55,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "server.health",
     route: "GET /_control/health",
-    summary: "Show that the server runs; `started=true` adds `started_at`",
+    summary: "Show that the server runs. `started=true` adds `started_at`",
     query: ClosedObject({
       started: OptionalFlag("Whether to show the instant of its start"),
     }),
@@ -77,7 +79,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     id: "server.fleet",
     section: "interfaces 15",
     route: "GET /_control/fleet",
-    summary: "Show the servers that share one Redis, and which owns each sandbox",
+    summary: "Show the servers of a fleet, which share one Redis, and the owner of each sandbox",
     query: ClosedObject({
       limit: Type.Integer({
         minimum: 0,
@@ -92,7 +94,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "server.openapi",
     route: "GET /_control/openapi.json",
-    summary: "Show the emulated API's document",
+    summary: "Show the OpenAPI document of the emulated API",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
       const { buildOpenApiDocument } = await import("../../tools/reports/openapi.ts");

@@ -98,7 +98,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.restore",
     route: "POST /_control/sandboxes/{name}/snapshots/{snap}/restore",
-    summary: "Restore a snapshot; settings, scenarios, faults and journal stay",
+    summary: "Restore a snapshot. Settings, scenarios, faults and journal stay",
     params: SnapshotParams,
     kind: "restore",
     describeChange: ({ params: { snap } }) => ({
@@ -116,7 +116,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.download",
     route: "GET /_control/sandboxes/{name}/snapshots/{snap}",
-    summary: "Download a snapshot, including uploads; the name `now` means the current state",
+    summary: "Download a snapshot, including uploads. The name `now` means the current state",
     params: SnapshotParams,
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: SnapshotFile },
@@ -176,7 +176,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     id: "snapshots.diff",
     route: "GET /_control/sandboxes/{name}/snapshots/{a}/diff/{b}",
     summary:
-      "Compare two snapshots, where `b` may be of the sandbox `of`; the name `now` means the current state",
+      "Compare two snapshots. The name `now` means the current state. If `b` is a snapshot of another sandbox, `of` names the sandbox",
     params: SnapshotPairParams,
     query: DifferenceQuery,
     errors: ["unknown-snapshot"],

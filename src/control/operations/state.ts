@@ -89,8 +89,11 @@ const RecordParams = sandboxParams({
 });
 
 export const ChangeQuery = ClosedObject({
-  silent: Type.Boolean({ default: false, description: "No events and no audit entries" }),
-  actor: OptionalText("The user who did it; by default the owner of the organization concerned"),
+  silent: Type.Boolean({
+    default: false,
+    description: "The change emits no events and writes no audit entries",
+  }),
+  actor: OptionalText("The user who made the change; by default the owner of the organization concerned"),
 });
 
 const CollectionBody = ClosedObject(
@@ -132,7 +135,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "state.list",
     route: "GET /_control/sandboxes/{name}/state/{collection}",
-    summary: "List records, filtered by fields, and by words in any field (`contains`)",
+    summary: "List records. Filters are fields, and `contains` for words in any field",
     params: CollectionParams,
     query: Type.Object(
       {
@@ -181,7 +184,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "state.create",
     route: "POST /_control/sandboxes/{name}/state/{collection}",
-    summary: "Create a record; missing fields are generated from the sandbox's seed",
+    summary: "Create a record. Missing fields are generated from the sandbox's seed",
     params: CollectionParams,
     query: ChangeQuery,
     body: { kind: "json", schema: SomeFields, optional: true },

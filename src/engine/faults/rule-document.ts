@@ -26,7 +26,7 @@ const Count = (minimum: number) => Type.Optional(Type.Integer({ minimum }));
 
 const Match = ClosedObject({
   operation: Pattern("OperationPattern", {
-    description: "An operation id or a glob of them, such as files.*",
+    description: "An operation id, or a glob of ids such as files.*",
   }),
   method: Type.Optional(StringEnum<readonly string[]>(METHODS)),
   path: OptionalText("Without sandbox prefix and query; globs allowed"),
@@ -42,7 +42,7 @@ const Match = ClosedObject({
     }),
   ),
   event: Pattern("EventPattern", {
-    description: "An event name or a glob of them: matches deliveries, not requests",
+    description: "An event name, or a glob of names. The rule then matches deliveries, not requests",
   }),
   webhook: OptionalText("A webhook id: matches deliveries, not requests"),
 });

@@ -97,7 +97,7 @@ const listAuthConfigs = operation({
   route: "GET /v1/admin/connector/auth-configs",
   summary: "List the auth configurations of connectors",
   description:
-    "Those of the key's current organization, newest first. Allowed to the organization's owners and admins.",
+    "Lists the configurations of the key's current organization, newest first. Only the organization's owners and admins may call this.",
   errors: ["INSUFFICIENT_PERMISSIONS", ...CURRENT_MEMBER_ERRORS],
   success: {
     status: 200,

@@ -40,7 +40,7 @@ export function buildOpenApiDocument(
         version,
         summary: "Generated from the declarations of the server.",
         description:
-          "Where the published reference is silent, operations carry `x-assumption`, and `x-assumed` for each part that it does not show; the fidelity ledger describes our choice, and the setting that changes it.",
+          "Where the published reference is silent, Understudy assumes something. `x-assumption` of an operation names these assumptions. `x-assumed` names the parts of its answers that the reference does not show. `x-assumptions` describes each assumption.",
       },
       servers: [
         { url: site.baseUrl("default"), description: "The `default` sandbox" },
@@ -201,7 +201,7 @@ const ERROR_SCHEMAS: JsonObject = {
   },
   ErrorB: {
     type: "object",
-    description: "For threads and assistants' history",
+    description: "The error envelope of threads and of assistants' history",
     required: ["error"],
     properties: {
       error: {
@@ -213,7 +213,8 @@ const ERROR_SCHEMAS: JsonObject = {
   },
   ErrorC: {
     type: "object",
-    description: "For token exchange; for every 401 and 403 if the setting `auth_errors` is `guide`",
+    description:
+      "The error envelope of token exchange. If the setting `auth_errors` is `guide`, every 401 and 403 has it too",
     required: ["detail", "status_code", "error_type"],
     properties: { detail: text, status_code: { type: "integer" }, error_type: text },
   },

@@ -5,27 +5,32 @@ export const WEBHOOKS: AssumptionsById = {
   G23: {
     topic: "Webhook management",
     chosen:
-      "Webhooks belong to the key's current organization; creation is 201, everything else 200; the secret is shown once.",
+      "Webhooks belong to the key's current organization. Creating a webhook is a 201, every other success a 200. Only the answer that creates a webhook shows its secret.",
     details: [
-      "A URL is absolute, http or https, without credentials. Its events exist, and are listed once each. A foreign webhook is 404; redelivering a success is 422 with `status`.",
-      "`last_delivery` is the latest attempt's time or null. Successes have `delivered_at`, failures `last_attempt` and `next_retry`.",
+      "A webhook's URL is absolute, http or https, and has no credentials. Its `events` are existing events, each listed once.",
+      "A webhook of another organization is a 404. Redelivering a delivery that succeeded is a 422 with `status`.",
+      "`last_delivery` is the time of the latest attempt, or null.",
+      "A delivery that succeeded has `delivered_at`. One that failed has `last_attempt` and `next_retry`.",
     ],
   },
   G24: {
     topic: "Delivery lifecycle",
     chosen:
-      "Each retry is due after the end of the previous attempt. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
+      "The wait before a retry counts from the end of the previous attempt. Attempts of one delivery run one after the other. Once an attempt succeeds, redeliveries that waited behind it are refused.",
     details: [
-      "[Attempts](../webhooks.md#attempts) has the rest.",
-      "An attempt that an advance of the clock made has the time at which it was due. A redelivery counts in `attempts`.",
+      "An attempt made by an advance of the clock has the time at which it was due.",
+      "A redelivery counts in `attempts`.",
+      "[Webhooks](../webhooks.md#attempts) has the rest.",
     ],
   },
   G25: {
     topic: "Event data",
     chosen:
-      "The object's public fields with its id as <resource>_id; each usage event once per scope and month.",
+      "An event's data are the object's public fields, with its id as <resource>_id. Each usage event is emitted once per scope (organization, all API keys, one key) and month.",
     details: [
-      "[Events](../events.md) lists the fields. The messages of a deleted thread emit no events. A jump over both `usage.threshold` (80 percent) and `usage.limit` (100) emits both, the threshold first.",
+      "[Events](../events.md) lists the fields.",
+      "A deleted thread's messages emit no events.",
+      "`usage.threshold` is emitted at 80 percent of a limit, `usage.limit` at 100. Spending that passes both at once emits both, `usage.threshold` first.",
       "`user.verified` is emitted when a user's `verified` becomes true.",
     ],
   },

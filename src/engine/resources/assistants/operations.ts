@@ -26,7 +26,7 @@ const listAssistantHistory = operation({
   },
   route: "GET /v1/assistants/{assistant_id}/history",
   summary: "List an assistant's change history",
-  description: "Newest first, also after the assistant has been deleted.",
+  description: "Entries are newest first. The history remains after the assistant is deleted.",
   params: Type.Object({ assistant_id: Id("asst_") }),
   query: Type.Object({
     action: Type.Optional(StringEnum(HISTORY_ACTIONS)),

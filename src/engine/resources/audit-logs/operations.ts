@@ -116,7 +116,7 @@ const exportAuditLog = operation({
   assumed: { envelope: "G02" },
   route: "GET /v1/organizations/{organization_id}/audit-log/export",
   summary: "Export the organization's audit log as CSV",
-  description: `The newest ${MAX_ROWS.toLocaleString("en")} entries that pass the filters, newest first.`,
+  description: `The file has the newest ${MAX_ROWS.toLocaleString("en")} entries that pass the filters, newest first.`,
   params: Type.Object({ organization_id: Id("org_") }),
   query: Query,
   errors: ADMINISTRATOR_ERRORS,

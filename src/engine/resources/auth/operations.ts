@@ -24,7 +24,7 @@ const createToken = operation({
   route: "POST /v1/auth/token",
   summary: "Exchange an API key for an access token",
   description:
-    "The API key is in the body or in a header (`api-key`, `X-API-Key` or `Authorization`); if the body has one, headers are ignored.",
+    "Send the API key in the body, or in a header (`api-key`, `X-API-Key` or `Authorization`). If the body has a key, headers are ignored.",
   body: {
     kind: "json",
     optional: true,
@@ -51,7 +51,7 @@ const refreshToken = operation({
   id: "auth.refresh_token",
   route: "POST /v1/auth/refresh",
   summary: "Exchange a refresh token for a new access token",
-  description: "Each refresh token works once; earlier access tokens stay valid until they expire.",
+  description: "Each refresh token works once. Earlier access tokens stay valid until they expire.",
   body: {
     kind: "json",
     optional: true,

@@ -26,7 +26,8 @@ const listChangeLogs = operation({
   reads: true,
   route: "POST /v1/organizations/{organization_id}/dashboard/change-logs",
   summary: "List an organization's change log",
-  description: "Newest first. The filters are in the body; all are optional, the body too.",
+  description:
+    "Entries are newest first. The filters are in the body. Each filter is optional, and so is the body.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: {
     kind: "json",

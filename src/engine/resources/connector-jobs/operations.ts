@@ -58,7 +58,7 @@ const listConnectorJobs = operation({
   route: `GET ${BASE}`,
   summary: "List connector jobs",
   description:
-    "The dates filter by `start_time`. Running jobs have no duration and come last if sorted by it.",
+    "`start_date` and `end_date` filter by `start_time`. Running jobs have no duration. In the order of duration, they come last.",
   params: Type.Object({ organization_id: Id("org_") }),
   query: Type.Object({
     connection_id: Type.Optional(Id("conn_")),
@@ -112,7 +112,7 @@ const triggerConnectorJob = operation({
   route: `POST ${BASE}`,
   summary: "Trigger a connector job",
   description:
-    "The job takes `connector_job_seconds`, a setting; some jobs fail earlier. A `reset` syncs everything again. 422 if the connection's previous job of the type still runs.",
+    "The setting `connector_job_seconds` says how long a job takes. Some jobs fail earlier. A `reset` job syncs everything again. If the connection still runs a job of the same type, the answer is a 422.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: {
     kind: "json",
@@ -148,7 +148,7 @@ const cancelConnectorJob = operation({
   assumed: { endpoint: "G14", specified: ["status"] },
   route: `POST ${BASE}/{job_id}/cancel`,
   summary: "Cancel a running connector job",
-  description: "What it has synced so far stays. 422 if the job does not run.",
+  description: "What the job has synced so far stays. If the job is not running, the answer is a 422.",
   params: JobParams,
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"],
   success: { status: 204 },

@@ -77,7 +77,7 @@ const testNotification = operation({
   route: `POST ${BASE}/test`,
   summary: "Send a test notification",
   description:
-    "A webhook is called once: the URL given, else that of the first webhook rule. An e-mail (to the address of the first e-mail rule, else to the caller) is not sent, but listed by `GET …/outbox` of the control API.",
+    "`webhook` calls a URL once: `url`, or else the URL of the first webhook rule. `email` is for the address of the first e-mail rule, or else for the caller. The e-mail is not sent: `GET …/outbox` of the control API lists it.",
   body: {
     kind: "json",
     schema: Type.Object({
@@ -91,7 +91,7 @@ const testNotification = operation({
       success: Type.Boolean(),
       notification_type: StringEnum(NOTIFICATION_TYPES),
       status_code: Nullable(
-        Type.Integer({ description: "The receiver's status; 0: no answer; null: e-mail" }),
+        Type.Integer({ description: "The receiver's status. 0 means no answer, null means an e-mail" }),
       ),
       delivered_at: Nullable(Timestamp({ description: "Null unless it was delivered" })),
     }),

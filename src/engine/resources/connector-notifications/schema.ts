@@ -27,7 +27,10 @@ export const NotificationRule = Type.Object(
       uniqueItems: true,
     }),
   },
-  { $id: "NotificationRule", description: "A webhook rule has a url, an email rule an email" },
+  {
+    $id: "NotificationRule",
+    description: "A rule of the type `webhook` has a `url`, one of the type `email` has an `email`",
+  },
 );
 export type NotificationRule = Static<typeof NotificationRule>;
 

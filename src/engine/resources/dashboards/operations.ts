@@ -17,7 +17,7 @@ const revokeShareLink = operation({
   assumptions: ["G02", "G03"],
   route: "DELETE /v1/dashboards/{dashboard_id}/share-links/{link_id}",
   summary: "Revoke a dashboard's share link",
-  description: "The slug stops resolving at once. A second revocation changes nothing.",
+  description: "The link's slug stops resolving at once. Revoking the link again changes nothing.",
   params: Type.Object({ dashboard_id: Id("dsh_"), link_id: Id("slink_") }),
   errors: [
     "DASHBOARD_NOT_FOUND",
@@ -59,7 +59,7 @@ const resolveShareLink = operation({
   assumptions: ["G02", "G19"],
   route: "GET /v1/dashboards/shared/{slug}",
   summary: "Open a shared dashboard",
-  description: "Needs no credentials and counts against no rate limit.",
+  description: "The call needs no credentials, and counts against no rate limit.",
   params: Type.Object({ slug: Type.String({ minLength: 1, examples: ["revenue-board"] }) }),
   credentials: false,
   errors: ["RESOURCE_NOT_FOUND"],

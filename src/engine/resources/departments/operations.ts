@@ -18,7 +18,7 @@ export const reparentDepartment = operation({
   route: "POST /v1/organizations/{organization_id}/departments/{department_id}/reparent",
   summary: "Move a department under another parent",
   description:
-    "Its descendants move with it and get new paths and depths. `new_parent_id: null` makes it top-level.",
+    "The department's descendants move with it, and get new paths and depths. `new_parent_id: null` makes the department top-level.",
   params: Type.Object({ organization_id: Id("org_"), department_id: Id("dept_") }),
   body: { kind: "json", schema: Type.Object({ new_parent_id: Nullable(Id("dept_")) }) },
   errors: [

@@ -55,7 +55,7 @@ const createUploadUrl = operation({
   route: "POST /v1/organizations/{organization_id}/files/upload-url",
   summary: "Begin a resumable upload",
   description:
-    "Returns a URL of this server for the bytes (Google Cloud Storage's resumable protocol) and the path to register.",
+    "The answer has a URL of this server to send the bytes to, by Google Cloud Storage's resumable protocol. It also has the `gcs_path` with which you then register the file.",
   params,
   body: { kind: "json", schema: Type.Object(ANNOUNCED_FIELDS) },
   errors: MEMBER_ERRORS,
@@ -106,7 +106,7 @@ const registerFile = operation({
   route: "POST /v1/organizations/{organization_id}/files",
   summary: "Register a completed upload",
   description:
-    "The upload must be complete, and the fields those that its URL was requested with. The first call creates the file object, later calls return it.",
+    "The upload must be complete. Send the same fields as in the request for the upload URL. The first call creates the file object. Later calls return it.",
   params,
   body: {
     kind: "json",
@@ -141,7 +141,7 @@ const uploadFile = operation({
   assumed: { endpoint: "G13" },
   route: "POST /v1/organizations/{organization_id}/files/upload",
   summary: "Upload a file in one request",
-  description: "For files under 100 MiB; larger ones need the resumable upload.",
+  description: "The file must be under 100 MiB. Larger files need the resumable upload.",
   params,
   body: {
     kind: "multipart",

@@ -55,7 +55,7 @@ const UPLOAD_PATH = "/upload/storage/v1/b/{bucket}/o";
 const params = Type.Object({ bucket: Type.String({ minLength: 1, examples: [BUCKET] }) });
 const query = Type.Object({
   upload_id: Type.String({ minLength: 1, description: "The token, in place of credentials" }),
-  uploadType: Type.Optional(Type.String({ description: "As in the upload URL; not evaluated" })),
+  uploadType: Type.Optional(Type.String({ description: "As in the upload URL. It is not evaluated" })),
 });
 
 /** The token in the query identifies an upload; the path does not. */
@@ -63,7 +63,7 @@ const UNKNOWN_UPLOAD = { code: "RESOURCE_NOT_FOUND", details: ["upload_id"] } as
 
 /** The digests of an upload, on its last request. */
 export const DIGEST_HEADERS = {
-  "x-goog-hash": "`crc32c=…` and `md5=…` of all bytes, in base64; 400 if they do not match",
+  "x-goog-hash": "`crc32c=…` and `md5=…` of all bytes, in base64. A digest that does not match is a 400",
   "content-md5": "The MD5 of all bytes, in base64",
 };
 
@@ -89,11 +89,12 @@ export const putUpload = operation({
   route: `PUT ${UPLOAD_PATH}`,
   summary: "Send bytes of a resumable upload, or ask how far it is",
   description:
-    "Google Cloud Storage's resumable protocol: the whole file, chunks of any size with Content-Range, or a probe (`bytes */N`, `bytes */*`). Bytes that arrived before are skipped; a gap stores nothing.",
+    "The request follows Google Cloud Storage's resumable protocol. It sends the whole file, or with `Content-Range` a chunk of any size. A probe has no bytes, and asks how many the server has stored. Bytes that arrived before are skipped. A chunk that would leave a gap is not stored.",
   params,
   query,
   headers: {
-    "content-range": "`bytes a-b/N` of a chunk, `bytes */*` of a probe; absent for the whole file",
+    "content-range":
+      "A chunk has `bytes a-b/N`, a probe `bytes */N` or `bytes */*`. Leave it out for the whole file",
     ...DIGEST_HEADERS,
   },
   body: { kind: "stream", optional: true, isUpload: true },
@@ -104,7 +105,7 @@ export const putUpload = operation({
     {
       status: 308,
       headers: ["Range"],
-      description: "Not complete; `Range` has the stored bytes, if there are any",
+      description: "The upload is not complete; `Range` has the stored bytes, if there are any",
     },
   ],
   access: requireUpload,
@@ -162,7 +163,7 @@ export const cancelUpload = operation({
   assumptions: ["G13"],
   route: `DELETE ${UPLOAD_PATH}`,
   summary: "Cancel a resumable upload",
-  description: "Answers 499, as Google Cloud Storage does; afterwards the URL is unknown.",
+  description: "The answer is 499, as from Google Cloud Storage. Afterwards the URL is unknown.",
   params,
   query,
   credentials: false,

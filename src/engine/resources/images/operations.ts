@@ -56,7 +56,7 @@ export const uncropImage = operation({
   route: "POST /v1/images/uncrop",
   summary: "Extend an image beyond its borders",
   description:
-    "`provider_a` grows the image by the requested pixels (JPEG); `provider_b` scales it to a size and fills the transparent area of `mask_file`, which it requires (PNG). A field of the other provider is 422.",
+    "`provider_a` adds the requested pixels at each side, and answers with a JPEG. `provider_b` scales the image to `size`, and fills the transparent area of `mask_file`, which it requires. It answers with a PNG. A field of the other provider is a 422.",
   body: {
     kind: "multipart",
     fields: UncropFields,

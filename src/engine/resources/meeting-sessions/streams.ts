@@ -37,7 +37,7 @@ export const streamTranscripts = declareStream({
   id: "meeting_sessions.stream_transcripts",
   name: "transcripts",
   summary: "Follow a meeting's transcript",
-  eventDescription: "a transcript entry, in order of arrival",
+  eventDescription: "a transcript entry; entries are in order of arrival",
   events: TranscriptEntryBody,
   listSince: createListSince("transcript", meetingTranscripts, renderTranscript),
 });
@@ -46,7 +46,7 @@ export const streamStatus = declareStream({
   id: "meeting_sessions.stream_status",
   name: "status",
   summary: "Follow a meeting's status",
-  eventDescription: "`{status, at}` (running, then completed)",
+  eventDescription: "`{status, at}`: `running`, later `completed`",
   events: Type.Object({ status: StringEnum(SESSION_STATUSES), at: Timestamp() }),
   listSince(world, { started_at, ended_at }, position) {
     const history = [{ position: 1, data: { status: "running", at: world.toIso(started_at) } }];
@@ -81,7 +81,7 @@ function declareStream({ id, name, summary, eventDescription, events, listSince 
     assumptions: ["G16", "G42"],
     route: `GET /v1/meeting-buddy/sessions/{session_id}/${name}/stream`,
     summary,
-    description: `Server-sent events with ids, each ${eventDescription}: existing ones, then new ones until the session ends.`,
+    description: `The answer is a stream of server-sent events with ids. Each event is ${eventDescription}. The existing events come first, then new ones until the session ends.`,
     params: Type.Object({ session_id: Id("mbsess_") }),
     headers: { "last-event-id": "The id of the last event received, to go on after it" },
     errors: SESSION_ERRORS,

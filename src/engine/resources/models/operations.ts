@@ -29,7 +29,8 @@ const listOrganizationModels = operation({
   assumed: { endpoint: "G22" },
   route: "GET /v1/organizations/{organization_id}/models",
   summary: "List the models available to an organization",
-  description: "Announced, not in production: 404 unless the setting `preview` is on. Fields may change.",
+  description:
+    "The service has announced this endpoint, but it is not in production, and its fields may change. It answers 404 until you switch on the setting `preview`.",
   params: Type.Object({ organization_id: Id("org_") }),
   errors: [
     "ORGANIZATION_NOT_FOUND",
@@ -66,7 +67,7 @@ export const listModels = operation({
   assumed: { envelope: "G21", body: "G21" },
   route: "GET /v1/models",
   summary: "List the models",
-  description: "Active models by `order`, then by title.",
+  description: "Lists the active models, in the order of `order`, then of title.",
   errors: CURRENT_MEMBER_ERRORS,
   success: { status: 200, schema: Type.Object(MODEL_LIST_FIELDS) },
   access: requireCurrentMember,
@@ -79,8 +80,9 @@ const listModelsV2 = operation({
   assumptions: ["G21", "G37"],
   assumed: { endpoint: "G21" },
   route: "GET /v2/models",
-  summary: "List the models, under the other version prefix",
-  description: "The same answer as `/v1/models`, or 404 if the setting `v2_models` is off.",
+  summary: "List the models, under the version prefix `/v2`",
+  description:
+    "The answer is the same as that of `/v1/models`. If the setting `v2_models` is off, it is a 404.",
   errors: [
     { code: "RESOURCE_NOT_FOUND", details: { path: { always: "/v2/models" } } },
     ...CURRENT_MEMBER_ERRORS,

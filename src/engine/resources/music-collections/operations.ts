@@ -15,7 +15,7 @@ const listTracks = operation({
   assumptions: ["G03", "G08", "G39"],
   route: "GET /v1/music/{organization_id}/collections/{collection_id}/tracks",
   summary: "List the tracks of a music collection",
-  description: "By position. You see only your own collections.",
+  description: "Tracks are in the order of `position`. You see only your own collections.",
   params: Type.Object({ organization_id: Id("org_"), collection_id: Id("mcoll_") }),
   query: Type.Object({
     limit: PageParameter({ minimum: 1, maximum: 500, default: 200 }),

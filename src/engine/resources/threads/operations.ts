@@ -17,7 +17,7 @@ export const deleteThread = operation({
   route: "DELETE /v1/threads/{thread_id}",
   summary: "Delete a thread for good",
   description:
-    "Deletes its messages too. Allowed to its owner, and to owners and admins of its organization.",
+    "Also deletes the thread's messages. Only the thread's owner, and the owners and admins of its organization, may call this.",
   params: Type.Object({ thread_id: Id("thread_") }),
   envelope: "B",
   spellings: {

@@ -31,7 +31,7 @@ const retrieveUsageLimits = operation({
   route: "GET /v1/analytics/usage/limits/{org_id}",
   summary: "Retrieve an organization's usage against its limits",
   description:
-    "Amounts in CHF. Past months are measured against today's limits; months to come have no usage.",
+    "Amounts are in CHF. Past months are measured against today's limits. Future months have no usage.",
   params: Type.Object({ org_id: Id("org_") }),
   query: Type.Object({
     month: Type.Optional(

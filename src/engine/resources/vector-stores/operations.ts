@@ -24,7 +24,7 @@ const retrieveFileStatus = operation({
   assumed: { values: { "/current_step": "G11", "/status": "G11" } },
   route: "GET /v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
   summary: "Follow the processing of a file in a store",
-  description: "Progress follows the sandbox's clock. 404 also for an unknown store.",
+  description: "Progress follows the sandbox's clock. An unknown store is a 404 too.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_"), file_id: Id("file_") }),
   errors: [...MEMBER_ERRORS, "FILE_NOT_IN_STORE"],
   success: { status: 200, schema: ProcessingStatus },
@@ -48,8 +48,7 @@ const attachFile = operation({
   assumptions: ["G03", "G11", "G12", "G34"],
   route: "POST /v1/organizations/{organization_id}/stores/{store_id}/files",
   summary: "Put a file into a store",
-  description:
-    "Processing begins at once and follows the sandbox's clock. It fails for a file without text (G34).",
+  description: "Processing begins at once, and follows the sandbox's clock. A file without text fails (G34).",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_") }),
   body: { kind: "json", schema: Type.Object({ file_id: Id("file_") }) },
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND", { code: "RESOURCE_NOT_FOUND", details: ["file_id"] }],

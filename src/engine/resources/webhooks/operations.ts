@@ -64,7 +64,7 @@ const createWebhook = operation({
   route: "POST /webhooks",
   summary: "Register a webhook",
   description:
-    "Delivers events of the key's current organization to the URL. Only this answer has the signing secret.",
+    "Understudy then delivers the `events` of the key's current organization to the URL. Only this answer has the secret that signs deliveries.",
   body: {
     kind: "json",
     schema: Type.Object({
@@ -118,7 +118,7 @@ const updateWebhook = operation({
   route: "PUT /webhooks/{webhook_id}",
   summary: "Change a webhook",
   description:
-    "Changes only the given fields. A new `url` applies to retries that follow; `active: false` cancels pending retries.",
+    "Changes only the given fields. Pending retries go to a new `url`. `active: false` cancels them.",
   body: {
     kind: "json",
     schema: Type.Object({
@@ -151,7 +151,7 @@ const deleteWebhook = operation({
   assumed: ASSUMED,
   route: "DELETE /webhooks/{webhook_id}",
   summary: "Delete a webhook",
-  description: "With its deliveries and pending retries.",
+  description: "Also deletes the webhook's deliveries and cancels its pending retries.",
   success: {
     status: 200,
     schema: Enveloped(Type.Object({ webhook_id: Id("wh_"), deleted: Type.Literal(true) })),
@@ -170,7 +170,7 @@ const testWebhook = operation({
   route: "POST /webhooks/{webhook_id}/test",
   summary: "Send a test event",
   description:
-    "Delivers `webhook.test`, also to an inactive webhook, and answers once the first attempt has ended.",
+    "Delivers the event `webhook.test`, also to an inactive webhook. The call answers when the first attempt has ended.",
   success: { status: 200, schema: Enveloped(DeliveryBody) },
   handle({ world }, webhook) {
     const delivery_id = enqueueTest(world, webhook);
@@ -190,7 +190,7 @@ export const listDeliveries = operation({
   assumed: { envelope: "G23" },
   route: "GET /webhooks/{webhook_id}/deliveries",
   summary: "List a webhook's deliveries, newest first",
-  description: "A delivery is listed once its first attempt has ended.",
+  description: "A delivery is in the list as soon as its first attempt has ended.",
   success: { status: 200, schema: Enveloped(Type.Array(DeliveryBody)) },
   handle({ world }, { webhook_id }) {
     const newestFirst = world.index(deliveries, "newest", webhook_id);
@@ -206,7 +206,7 @@ export const redeliver = operation({
   route: "POST /webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
   summary: "Redeliver a failed delivery",
   description:
-    "One attempt at once, with the same id and bytes. Success cancels the pending retry; failure keeps it.",
+    "Makes one attempt at once, with the same delivery id and the same bytes. If it succeeds, the pending retry is cancelled. If it fails, the pending retry stays.",
   params: Type.Object({ webhook_id: Id("wh_"), delivery_id: Id("del_") }),
   errors: [...WEBHOOK_ERRORS, { code: "RESOURCE_NOT_FOUND", details: ["webhook_id"] }, "INVALID_INPUT"],
   success: { status: 200, schema: Enveloped(DeliveryBody) },

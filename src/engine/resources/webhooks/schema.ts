@@ -141,7 +141,7 @@ export const Delivery = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   event: Type.Unsafe<string>(StringEnum([...EVENT_NAMES, TEST_EVENT], { "x-events": true })),
   status: StringEnum(["success", "failed"]),
-  response_code: Type.Integer({ minimum: 0, maximum: 999, description: "0: no answer" }),
+  response_code: Type.Integer({ minimum: 0, maximum: 999, description: "0 means no answer" }),
   attempts: Type.Integer({ minimum: 1 }),
   scheduled_attempts: Type.Integer({ minimum: 0, description: "Attempts without redeliveries" }),
   created_at: Instant(),
