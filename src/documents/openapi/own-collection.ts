@@ -48,7 +48,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   for (const [field, schema] of schemas.listPossibleFields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
   properties[idField] = toIdSchema(spec, schemas) as TSchema;
-  for (const field of outerIdFields) properties[field] = { type: "string" } as TSchema;
+  for (const field of outerIdFields) properties[field] = { type: "string", "x-number": true } as TSchema;
   for (const [field, owner] of Object.entries(belongs_to))
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
   if (soft !== undefined) properties[soft] = NullableInstant();
@@ -119,7 +119,7 @@ function toField(name: string, node: unknown, schemas: Schemas): unknown {
 /** Ids are stored as texts, also where the API shows numbers. */
 function toIdSchema({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): unknown {
   const node = schemas.listPossibleFields(schema).get(idField);
-  if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$" };
+  if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$", "x-number": true };
   return prefix === undefined
     ? { ...schemas.mergeKeywords(inlineSchema(node ?? {}, schemas, 0)), type: "string" }
     : Id(prefix);

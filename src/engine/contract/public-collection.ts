@@ -9,7 +9,7 @@ import { findInvalidField } from "./invalid-field.ts";
 import { convertInstants, isInternal, removeInternalFields } from "./public-view.ts";
 import { requireReferences } from "./references.ts";
 import type { Resource, StateActor, StateRules } from "./resource.ts";
-import { isJsonObject, toPlainSchema } from "./schema.ts";
+import { isJsonObject, replaceNumericIds, toPlainSchema } from "./schema.ts";
 import { cutText } from "./text.ts";
 import { makeAjv, provideValidator, toValidator } from "./validator.ts";
 
@@ -127,8 +127,12 @@ export class PublicCollection {
     return this.createError(this.collection.idField, id, "is in use already");
   }
 
-  /** @throws what `createError` returns, for the first field that is unknown or does not fit */
+  /**
+   * Also adds defaults, and makes texts of numeric ids.
+   * @throws what `createError` returns, for the first field that is unknown or does not fit
+   */
   checkFields(fields: unknown): void {
+    if (isJsonObject(fields)) replaceNumericIds(fields, this.properties);
     this.validate(this.partialSchema, fields);
     const invalid = this.rules.findInvalid?.(fields as Fields);
     if (invalid !== undefined) throw this.createError(invalid.field, invalid.value, invalid.message);

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
+import { getOwn } from "../maps.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -37,6 +38,8 @@ export interface JsonSchema {
   writeOnly?: boolean;
   /** The field with the id, in records of a user's own collection. */
   "x-id"?: string;
+  /** Whether an id, which is stored as a text, may be given as a number. */
+  "x-number"?: boolean;
   [keyword: string]: unknown;
 }
 
@@ -61,6 +64,13 @@ export function listFieldSchemas(
   if (Object.hasOwn(properties, name)) return [properties[name]!];
   const matching = Object.entries(patternProperties).filter(([pattern]) => new RegExp(pattern).test(name));
   return matching.map(([, schema]) => schema);
+}
+
+/** Makes texts of the ids that are given as numbers, in place. */
+export function replaceNumericIds(fields: JsonObject, schemas: Readonly<Record<string, object>>): void {
+  for (const [name, value] of Object.entries(fields))
+    if (Number.isSafeInteger(value) && (getOwn(schemas, name) as JsonSchema | undefined)?.["x-number"])
+      fields[name] = String(value);
 }
 
 /** A field whose stored value is an instant; the API, state calls and fixtures have a timestamp instead. */

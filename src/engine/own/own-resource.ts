@@ -7,7 +7,13 @@ import { toSteps } from "../contract/invalid-field.ts";
 import { toPublicSchema } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
-import { getPrefix, isJsonObject, type JsonObject } from "../contract/schema.ts";
+import {
+  getPrefix,
+  isJsonObject,
+  type JsonObject,
+  type JsonSchema,
+  replaceNumericIds,
+} from "../contract/schema.ts";
 import { findNearest } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
 import { getOwn } from "../maps.ts";
@@ -241,9 +247,18 @@ export function toFixtureReader(
     const entryFormat = createEntryFormat(ownCollection.schema as TObject, {
       required: [ownCollection.idField] as never,
     });
+    const { properties } = ownCollection.schema as TObject;
     Object.assign(entryFormat.schema, { "x-id": ownCollection.idField });
+    const fieldSchemas = (entryFormat.schema as TSchema as TObject).properties;
+    for (const [name, field] of Object.entries(fieldSchemas) as [string, TSchema & JsonSchema][])
+      if (field["x-number"]) fieldSchemas[name] = { ...field, type: ["string", "integer"] } as TSchema;
+    const toFields: typeof entryFormat.toFields = (entry, base) => {
+      const fields = entryFormat.toFields(entry, base);
+      replaceNumericIds(fields as JsonObject, properties);
+      return fields;
+    };
     return createListReader(ownCollection, {
-      entryFormat: entryFormat as never,
+      entryFormat: { ...entryFormat, toFields } as never,
       factory: factories[ownCollection.name]!,
     });
   };
