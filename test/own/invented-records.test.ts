@@ -275,3 +275,41 @@ it.each([
   expect(made).toMatchObject({ field: expect.any(String) });
   await sandbox.close();
 });
+
+it("an answer has fields that its schema requires without describing them, the same in each answer [interfaces 18]", async () => {
+  const answer = (schema: object) => ({ description: "d", content: { "application/json": { schema } } });
+  const shelf = { $ref: "#/components/schemas/Shelf" };
+  const inner = { type: "object", required: ["unit"], properties: { value: { type: "integer" } } };
+  const openapi = {
+    ...{ openapi: "3.1.0", info: { title: "Shelves", version: "1" } },
+    paths: {
+      "/shelves": {
+        get: { responses: { 200: answer({ type: "array", items: shelf }) } },
+        post: { requestBody: answer({ type: "object" }), responses: { 201: answer(shelf) } },
+      },
+      "/shelves/{id}": { get: { responses: { 200: answer(shelf) } } },
+    },
+    components: {
+      schemas: {
+        Shelf: {
+          ...{ type: "object", required: ["id", "room", "rows"] },
+          properties: { id: { type: "string", readOnly: true }, size: inner },
+          additionalProperties: { type: "string" },
+          patternProperties: { "^row": { type: "integer" } },
+        },
+      },
+    },
+  };
+  const sandbox = await createSandbox({ openapi: [openapi], fixture: { shelves: [{ id: "a" }] } });
+  const get = async (path: string) => (await sandbox.fetch(path)).json() as Promise<Record<string, unknown>>;
+  const first = await get("/shelves/a");
+  expect(first).toMatchObject({ id: "a", room: expect.any(String), rows: expect.any(Number) });
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ room: "hall", size: { value: 3 } });
+  const posted = await sandbox.fetch("/shelves", { method: "POST", headers, body });
+  const created = (await posted.json()) as { id: string };
+  expect(created).toMatchObject({ room: "hall", size: { value: 3, unit: expect.any(String) } });
+  expect(await get(`/shelves/${created.id}`)).toEqual(created);
+  expect(await get("/shelves")).toEqual([created, first]);
+  await sandbox.close();
+});

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from "vitest";
+import { parse } from "yaml";
 import { createSandbox } from "../../src/client/engine.ts";
 import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
 import * as operations from "./notes.ts";
@@ -332,3 +333,71 @@ it("a second pair of a collection may find its records by a field other than the
   expect((await send("GET", "/customers/cus_1/wallets/prepaid")).body).toEqual(made);
   expect((await send("GET", "/customers/cus_3/wallets/prepaid")).status).toBe(404);
 });
+
+it("a POST of a pair that neither sends nor answers the record leaves the records as they are [interfaces 18]", async () => {
+  const member = makeRef("Member");
+  const members = `{ type: object, properties: { members: { type: array, items: ${member} } } }`;
+  const query = "{ type: object, required: [query], properties: { query: { type: string } } }";
+  const post = (id: string, status: string, schema: string) =>
+    `post: { operationId: ${id}, requestBody: { ${makeJson(query)} }, ${answer(schema, status)} }`;
+  const pair = (name: string, ...operations: string[]) => `  /${name}:
+    get: { operationId: list_${name}, ${answer(members)} }
+    ${operations.join("\n    ")}
+  /${name}/{id}:
+    get: { operationId: get_${name}, ${answer(member)} }
+`;
+  const send = serve(
+    pair("readers", post("searchReaders", "200", members)) +
+      pair("guests", post("inviteGuest", "200", member)) +
+      pair("staff", post("importStaff", "201", "{ type: object }")),
+    "    Member: { type: object, required: [id, name], properties: { id: { type: integer, readOnly: true }, name: { type: string } } }\n",
+  );
+  const body = { query: "ada" };
+  const searched = await send("POST", "/readers", { body });
+  expect([searched.status, searched.headers.get("x-sandbox-decision")]).toEqual([200, "generated"]);
+  expect((await send("POST", "/guests", { body })).status).toBe(200);
+  expect((await send("POST", "/staff", { body })).status).toBe(201);
+  const count = async (name: string) => (await send("GET", `/${name}`)).body.members.length;
+  expect([await count("readers"), await count("guests"), await count("staff")]).toEqual([0, 1, 1]);
+});
+
+it.each(["id", "eventId", "code"])(
+  "a fixture and a state call may give a numeric id as the number that answers show (%s) [interfaces 4, 5]",
+  async (field) => {
+    const event = makeRef("Event");
+    const note = makeRef("Note");
+    const number = "{ type: integer }";
+    const openapi: object = parse(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /events: { get: { operationId: list, ${answer(`{ type: array, items: ${event} }`)} }, post: { operationId: add, ${answer(event)} } }
+  /events/{${field}}: { get: { operationId: get, ${answer(event)} } }
+  /events/{${field}}/notes: { get: { operationId: notes, ${answer(`{ type: array, items: ${note} }`)} } }
+  /events/{${field}}/notes/{note}: { get: { operationId: note, ${answer(note)} } }
+components:
+  schemas:
+    Event: { type: object, required: [${field}], properties: { ${field}: ${number}, name: { type: string } } }
+    Note: { type: object, required: [note], properties: { note: ${number} } }
+`);
+    const fixture: object = {
+      extends: "reference",
+      events: [{ [field]: 7, name: "a" }, { [field]: "8" }],
+      notes: [{ note: 1, [field]: 7 }],
+    };
+    const sandbox = await createSandbox({ openapi: [openapi], fixture });
+    const get = async (path: string) => (await sandbox.fetch(path)).json() as Promise<unknown>;
+    expect(await get("/events/7")).toEqual({ [field]: 7, name: "a" });
+    expect(await get("/events/7/notes")).toEqual([{ note: 1 }]);
+    const events = sandbox.state("events" as "threads");
+    const made = await events.create({ [field]: 9 } as object);
+    expect(made).toMatchObject({ [field]: "9" });
+    await events.update("9", { [field]: 9, name: "c" } as object);
+    expect(await get("/events/9")).toEqual({ [field]: 9, name: "c" });
+    expect(await get("/events")).toHaveLength(3);
+    await expect(events.create({ [field]: 7 } as object)).rejects.toThrow("7");
+    await expect(
+      createSandbox({ openapi: [openapi], fixture: { events: [{ [field]: 7.5 }] } as object }),
+    ).rejects.toThrow(field);
+    await sandbox.close();
+  },
+);

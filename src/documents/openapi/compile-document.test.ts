@@ -450,16 +450,17 @@ describe("a feature that is not supported", () => {
     expect(operations).toHaveLength(1);
   });
 
-  it("is named for a path whose own server, or an operation's, begins with /_ [interfaces 18]", () => {
+  it("is named for the path of a server that begins with /_, without which its operations are served [interfaces 18]", () => {
     const makeServers = (url: string) => `servers: [{ url: "${url}" }]`;
     const own = `{ ${makeServers("/_a")}, get: { responses: {} }, put: { ${makeServers("/b")}, responses: {} } }`;
     const operations = `{ ${makeServers("/c")}, get: { ${makeServers("/_d")}, responses: {} }, put: { ${makeServers("/_d")}, responses: {} } }`;
     const text = `${HEAD}paths:\n  /own: ${own}\n  /operations: ${operations}\n`;
     const compiled = compile(text);
-    expect(compiled.operations.map(({ path }) => path)).toEqual(["/b/own"]);
+    const served = compiled.operations.map(({ method, path }) => `${method} ${path}`);
+    expect(served.sort()).toEqual(["GET /operations", "GET /own", "PUT /b/own", "PUT /operations"]);
     expect(compiled.warnings.map(({ message }) => message)).toEqual([
-      "not supported: paths that begin with /_a, the path of their server, as /_ is Understudy's own (they are not served)",
-      "not supported: paths that begin with /_d, the path of their server, as /_ is Understudy's own (they are not served)",
+      "not supported: the path /_a of a server, as paths that begin with /_ are Understudy's own (its operations are served without it)",
+      "not supported: the path /_d of a server, as paths that begin with /_ are Understudy's own (its operations are served without it)",
     ]);
   });
 

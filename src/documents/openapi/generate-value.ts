@@ -3,7 +3,7 @@ import { generateBySchema } from "../../engine/own/generate-by-schema.ts";
 import { isEmptyEnum } from "./check-schema.ts";
 import type { OpenApiReading } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
-import { type ShapeOptions, shapeSchema } from "./shape-schema.ts";
+import { findSchemaOfKey, type ShapeOptions, shapeSchema } from "./shape-schema.ts";
 
 /** Best first. Overlapping alternatives may both fit a value, where only one may: then a smaller value or another alternative. */
 const WAYS: readonly ShapeOptions[] = [
@@ -80,17 +80,26 @@ export function isNumeric(node: unknown, schemas: Schemas): boolean {
 /** Objects deeper within a record stay as they were given. */
 const MAX_DEPTH = 4;
 
-/** Adds the required properties that an object lacks, and those with a default, also to the objects in it. */
+/**
+ * Adds the required properties that an object lacks, and those with a default, also to the objects in it.
+ * @param outer the properties of the schemas whose alternative `node` is
+ */
 export function completeObject(
   fields: JsonObject,
   node: unknown,
   invention: Invention,
   depth = 0,
+  outer: ReadonlyMap<string, unknown> = new Map(),
 ): JsonObject {
   const { schemas } = invention;
   const complete = { ...fields };
   const required = schemas.listRequired(node);
-  for (const [name, schema] of schemas.listProperties(node)) {
+  const properties = new Map(schemas.listProperties(node));
+  const possibleFields = schemas.listPossibleFields(node);
+  for (const name of required)
+    if (!possibleFields.has(name))
+      properties.set(name, outer.get(name) ?? findSchemaOfKey(name, schemas.mergeKeywords(node)));
+  for (const [name, schema] of properties) {
     const value = Object.hasOwn(complete, name) ? complete[name] : undefined;
     if (isJsonObject(value) && depth < MAX_DEPTH)
       complete[name] = completeObject(value, schema, invention, depth + 1);
@@ -104,7 +113,7 @@ export function completeObject(
   const sent = depth === 0 ? (invention.sent ?? complete) : complete;
   const alternative = schemas.findAlternative(node, sent);
   if (alternative === undefined || depth >= MAX_DEPTH) return complete;
-  return completeObject(complete, alternative, invention, depth + 1);
+  return completeObject(complete, alternative, invention, depth + 1, new Map([...outer, ...properties]));
 }
 
 /** The first example of a media type, a schema or a parameter, if it has one. */

@@ -106,10 +106,7 @@ function inferBindings(
   const { schema, itemsAt } = record;
   // Stripe and Twilio change a record by POST, and answer it.
   const post = single.get("PUT") === undefined ? single.get("POST") : undefined;
-  const postAnswer = post && getAnswer(post);
-  const isChanged = [postAnswer, ...schemas.listProperties(postAnswer).values()].some((one) =>
-    isSameSchema(one, schema, schemas),
-  );
+  const isChanged = post !== undefined && hasRecord(getAnswer(post), schema, schemas);
   const candidates: [DescribedOperation | undefined, OperationBinding][] = [
     [many.get("GET"), { list: collection, ...(itemsAt !== "" && { items_at: itemsAt }) }],
     [many.get("POST"), { create: collection }],
@@ -121,6 +118,7 @@ function inferBindings(
   const bindings = new Map<string, OperationBinding>();
   for (const [operation, binding] of candidates) {
     if (operation === undefined || !canBind(operation, schemas)) continue;
+    if ("create" in binding && !canCreate(operation, record.schema, schemas)) continue;
     const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
     const at = "list" in binding ? undefined : findItem(getAnswer(operation), record, schemas);
     bindings.set(operation.id, {
@@ -144,6 +142,21 @@ function canBind({ body }: DescribedOperation, schemas: Schemas): boolean {
     media !== undefined && mayBeJson(media.type) && (types.size === 0 || types.has("object"));
   return isAnyObject || schemas.listPossibleFields(node).size > 0;
 }
+
+/** Whether a POST adds a record: a search has other fields in its body, and answers neither the record nor 201. */
+function canCreate(operation: DescribedOperation, record: unknown, schemas: Schemas): boolean {
+  const names = [...schemas.listPossibleFields(record).keys()];
+  const hasField = (node: unknown) =>
+    [...schemas.listPossibleFields(node).keys()].some((name) => names.some((own) => isSameName(own, name)));
+  const body = getBody(operation);
+  const fields = schemas.listPossibleFields(body);
+  if (fields.size === 0 || findSuccess(operation).status === 201) return true;
+  return [body, ...fields.values()].some(hasField) || hasRecord(getAnswer(operation), record, schemas);
+}
+
+/** Whether an answer is the record, or has it in a property. */
+const hasRecord = (answer: unknown, record: unknown, schemas: Schemas) =>
+  [answer, ...schemas.listProperties(answer).values()].some((one) => isSameSchema(one, record, schemas));
 
 const withoutNames = (path: string) => path.replaceAll(/\{[^{}]*\}/g, "{}");
 

@@ -2,7 +2,7 @@ import { METHODS, type Method } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
 import type { UserDocument } from "../../engine/documents/user-document.ts";
-import { getOwn } from "../../engine/maps.ts";
+import { getOrAdd, getOwn } from "../../engine/maps.ts";
 import { checkSchema, isEmptyEnum, isEmptyList } from "./check-schema.ts";
 import { DistinctOperations, type NamedOperation, type OtherOperation, toId } from "./distinct-operations.ts";
 import { DocumentReport } from "./document-report.ts";
@@ -147,6 +147,8 @@ class DocumentReader {
   listOperations(others: readonly OtherOperation[]): DescribedOperation[] {
     const operations: DescribedOperation[] = [];
     const distinct = new DistinctOperations(others, this.report);
+    /** The first place of each path of a server that is not used. */
+    const reservedPaths = new Map<string, DocumentPath>();
     for (const [path, pathItem] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
       if (path.startsWith("x-") || !isJsonObject(pathItem)) continue;
       if (!path.startsWith("/")) {
@@ -161,9 +163,11 @@ class DocumentReader {
         const node = item.node[method.toLowerCase()];
         if (!isJsonObject(node)) continue;
         const place = [...item.path, method.toLowerCase()];
-        const base = readBase(node, item.node, this.root);
-        const wholePath = base + path;
-        const kind = findUnserved(wholePath, base);
+        const serverPath = readBase(node, item.node, this.root);
+        const isReserved = serverPath.startsWith("/_");
+        if (isReserved) getOrAdd(reservedPaths, serverPath, () => ["paths", path]);
+        const wholePath = isReserved ? path : serverPath + path;
+        const kind = findUnserved(wholePath);
         if (kind !== undefined) {
           unserved.add(kind);
           continue;
@@ -173,6 +177,11 @@ class DocumentReader {
       }
       for (const kind of unserved) this.report.warn(`${kind} (they are not served)`, ["paths", path]);
     }
+    for (const [path, place] of reservedPaths)
+      this.report.warn(
+        `the path ${path} of a server, as paths that begin with /_ are Understudy's own (its operations are served without it)`,
+        place,
+      );
     return operations;
   }
 
@@ -305,9 +314,7 @@ function findOwnSchema({ schema }: JsonObject, path: DocumentPath): ResolvedNode
 }
 
 /** The kind of a path that is not served, for a warning; undefined for one that is served. */
-function findUnserved(path: string, base: string): string | undefined {
-  if (base.startsWith("/_"))
-    return `paths that begin with ${base}, the path of their server, as /_ is Understudy's own`;
+function findUnserved(path: string): string | undefined {
   if (path.startsWith("/_")) return "paths that begin with /_, which are Understudy's own";
   const isMalformed = /[?#{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));
   return isMalformed ? "paths with a query, a fragment, or braces without a name in them" : undefined;

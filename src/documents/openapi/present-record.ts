@@ -8,13 +8,14 @@ import type { Schemas } from "./schemas.ts";
 
 /** Shows a record by the schema of an answer: only its properties, with values for required ones that the record lacks. */
 export function createRecordPresenter(target: BoundCollection, node: unknown, schemas: Schemas) {
-  const names = [...schemas.listPossibleFields(node).keys()];
+  const described = schemas.listPossibleFields(node);
+  const names = [...new Set([...described.keys(), ...schemas.listRequired(node)])];
   const showsAllFields =
     target.spec !== undefined &&
     [...target.fieldNames].every((field) => target.outerIdFields.has(field) || names.includes(field));
   const shownOuterIdFields = names.filter((name) => target.outerIdFields.has(name));
   /** Undefined if the record is shown whole. */
-  const shownNames = names.length === 0 || showsAllFields ? undefined : new Set(names);
+  const shownNames = described.size === 0 || showsAllFields ? undefined : new Set(names);
   const properties = schemas.listProperties(node);
   const required = [...schemas.listRequired(node)].filter(
     (name) => !schemas.has(properties.get(name), "writeOnly"),

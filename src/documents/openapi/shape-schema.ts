@@ -209,7 +209,10 @@ class SchemaShaper {
 }
 
 /** The schema of a key that `properties` lacks; any text if nothing describes it. */
-function findSchemaOfKey(name: string, { patternProperties, additionalProperties }: JsonObject): JsonObject {
+export function findSchemaOfKey(
+  name: string,
+  { patternProperties, additionalProperties }: JsonObject,
+): JsonObject {
   const byPattern = Object.entries((patternProperties ?? {}) as JsonObject);
   const [, schema = additionalProperties] =
     byPattern.find(([pattern]) => isPattern(pattern) && toRegExp(pattern).test(name)) ?? [];
