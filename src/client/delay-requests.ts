@@ -14,17 +14,19 @@ interface Scope {
 /**
  * Lets the page's requests to these paths wait until the sandbox answers: before the service worker is there, they would
  * reach the network. They fail if the sandbox does not start. An EventSource cannot wait, since its constructor connects.
+ * @param paths as `toPaths` returns them: those of other origins begin with their origin
  */
 export function delayRequests(paths: readonly string[], ready: Promise<unknown>): void {
   const scope = globalThis as unknown as Scope;
   const { fetch, XMLHttpRequest, EventSource, navigator } = scope;
   const { sendBeacon } = navigator;
   let isReleased = false;
+  // The address is unknown of an XMLHttpRequest that was opened before `open` was replaced.
   const mustWait = (address: string | undefined) =>
     !isReleased && (address === undefined || isBelow(address, paths));
   const restoreFunctions = [
     replace(scope, "fetch", async (...args) => {
-      // Not by `instanceof`: a request of another frame is not an instance of this page's class.
+      // A request is recognized by its `url`, not by `instanceof`: one of another frame has a class of its own.
       const url = (args[0] as { url?: string } | null)?.url ?? args[0];
       if (!mustWait(String(url))) return fetch(...args);
       // Made now, since the caller may change URL, headers and body before they are sent.
@@ -70,6 +72,7 @@ let allowSynchronousRequests = () => {};
 /**
  * Refuses synchronous XMLHttpRequests to these paths, which would bypass the service worker and reach the network. Another
  * call replaces the paths.
+ * @param paths as `toPaths` returns them
  */
 export function refuseSynchronousRequests(paths: readonly string[]): void {
   const { XMLHttpRequest } = globalThis as unknown as Scope;
@@ -103,7 +106,7 @@ function delayXhr(
 ): (() => void)[] {
   const { open, send, abort } = prototype;
   const urls = new WeakMap<object, string>();
-  /** The arguments of the call of `send` that waits; they identify it, since each call has an array of its own. */
+  /** By request: the arguments of the call of `send` that waits. Each call has an array of its own, so it identifies the call. */
   const pendingSends = new WeakMap<object, object>();
   return [
     replace(prototype, "open", function (this: object, ...args: never[]) {
@@ -112,7 +115,6 @@ function delayXhr(
       open.apply(this, args);
     }),
     replace(prototype, "send", function (this: EventTarget, ...args: never[]) {
-      // A request that was opened before `open` was replaced may be to any address.
       if (!mustWait(urls.get(this))) return send.apply(this, args);
       pendingSends.set(this, args);
       const runUnlessAborted = (act: () => void) => () => {

@@ -16,11 +16,12 @@ export async function openPageEngine({ persist, ...world }: PageStart): Promise<
   if (persist === undefined) return refuseAfterClose(await assembleBrowserEngine(world));
   if (typeof persist !== "string" || persist === "")
     throw new TypeError(`persist is the name of a world, not ${JSON.stringify(persist)}`);
+  // A page without locks cannot store a world, so its world lasts until the page is left.
   const shared = await shareWorld(persist, ({ isStored }) =>
     assembleBrowserEngine(isStored ? { ...world, persist } : world),
   );
   const engine = refuseAfterClose(shared);
-  // Changes of the last moment, before the page is left or hidden.
+  // Saves the latest changes when the page is hidden or left.
   (globalThis as unknown as EventTarget).addEventListener("visibilitychange", () => void engine.save());
   return engine;
 }

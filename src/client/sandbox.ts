@@ -48,7 +48,7 @@ export class SandboxClient {
     const given = typeof input === "object" && "url" in input ? input : undefined;
     const original = new URL(given?.url ?? (input as string | URL), PATH_ORIGIN);
     const base = new URL(this.url);
-    // An address of this sandbox, or another of its server, such as a receiver's, stays as it is.
+    // Stays as it is: an address of this sandbox, or one of its server that begins with /_, such as a receiver's.
     const isComplete =
       original.origin === base.origin &&
       [base.pathname, "/_"].some((one) => original.pathname.startsWith(one));
@@ -81,7 +81,7 @@ export class SandboxClient {
     explain: (request: Api.ExplainInput) => this.send<Api.Explanation>("POST", "/faults/explain", request),
   };
 
-  /** Requests and deliveries that rules with the effect `hold` hold (interfaces.md 20). */
+  /** Requests and deliveries that wait because of a rule with the effect `hold` (interfaces.md 20). */
   readonly held = {
     list: () => this.get<Api.List<Api.Held>>("/held"),
     /** The next held one that fits and that no earlier call has returned; waits for it, at most `within` (10s). */
@@ -121,7 +121,7 @@ export class SandboxClient {
   readonly journal = {
     list: async (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${toQuery(filter)}`),
     get: async (id: string) => this.get<Api.JournalEntry>(`/journal/${toPathPart(id)}`),
-    /** New entries once the stream is open; with a position (a `sequence`, or 0), those after it. */
+    /** Entries that are new once the stream is open; with a position (a `sequence`, or 0), all entries after it. */
     follow: (filter: Omit<Api.JournalFilter, "since" | "limit"> = {}, after?: number) =>
       this.http.streamEvents<Api.JournalEntry>(`${this.path}/journal/stream${toQuery(filter)}`, after),
     clear: () => this.send<void>("DELETE", "/journal"),
@@ -135,13 +135,13 @@ export class SandboxClient {
     list: async (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${toQuery(filter)}`),
     get: async (id: string) => this.get<Api.HistoryDetail>(`/history/${toPathPart(id)}`),
     changes: async (id: string) => this.get<Api.RecordChanges>(`/history/${toPathPart(id)}/changes`),
-    /** New entries once the stream is open; with a position (a `sequence`, or 0), those after it. */
+    /** Entries that are new once the stream is open; with a position (a `sequence`, or 0), all entries after it. */
     follow: (after?: number) =>
       this.http.streamEvents<Api.HistoryEntry>(`${this.path}/history/stream`, after),
-    /** Returns to the state before the entry, or after it. */
+    /** Returns to the state before the entry, by default, or after it. */
     rewind: async (id: string, to?: "before" | "after") =>
       this.send<Api.Rewound>("POST", `/history/${toPathPart(id)}/rewind`, { to }),
-    /** Creates a second sandbox that continues from there. */
+    /** Creates a second sandbox that continues from the state before the entry, by default, or after it. */
     fork: async (id: string, options: { name?: string; to?: "before" | "after" } = {}) => {
       const path = `/history/${toPathPart(id)}/fork`;
       const forked = await this.send<Api.Rewound>("POST", path, options);
@@ -178,7 +178,7 @@ export class SandboxClient {
       this.get<Api.List<Api.ListedDelivery>>(`/deliveries${toQuery(filter)}`),
     /** With each of its attempts: request and response. */
     get: async (id: string) => this.get<Api.DeliveryDetail>(`/deliveries/${toPathPart(id)}`),
-    /** Makes one attempt for each now; resolves when all have ended. */
+    /** Makes one attempt for each of these deliveries now; resolves when all have ended. */
     redeliver: (options: Api.RedeliverOptions) =>
       this.send<Api.List<Api.ListedDelivery>>("POST", "/deliveries/redeliver", options),
   };
@@ -238,6 +238,7 @@ export class SandboxClient {
   configure = (settings: Api.SettingsChange) => this.send<Api.SandboxState>("PATCH", "", { settings });
   outbox = () => this.get<Api.List<Api.Email>>("/outbox");
   coverage = () => this.get<Api.CoverageMatrix>("/coverage");
+  /** A document for `understudy replay`: the fixture, the requests and calls since the start, and their answers. */
   bundle = () => this.send<Api.Bundle>("POST", "/bundle");
   /** The bytes of a file with everything of the sandbox (interfaces.md 19), for `understudy open` and `openFile`. */
   export = () => this.http.fetchBytes(`${this.path}/export`);
@@ -270,8 +271,8 @@ async function loadCredentials(http: ControlHttp, { name, clock }: SandboxState)
 }
 
 /**
- * The same request to another URL. Its class may be that of a library or a test environment, which may not take it as a
- * `RequestInit`. The body is sent as bytes, since browsers stream it over HTTP/2 only.
+ * The same request to another URL. Its parts are copied, since `new Request(url, request)` may fail if the request's class
+ * is that of a library or a test environment. The body is sent as bytes, since browsers stream it over HTTP/2 only.
  */
 async function moveRequest(request: Request, url: string): Promise<Request> {
   const { method, headers, redirect, credentials, signal } = request;

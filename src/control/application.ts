@@ -54,7 +54,7 @@ function addMounts(app: Express, mounts: readonly Mount[], { guard, origins, con
     app.use(prefix, ...GUARDS[access], answer);
   }
   app.use(requireSource, (request) => {
-    throw refuseUnknownPath(readPath(request), mounts);
+    throw createUnknownPathProblem(readPath(request), mounts);
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
     sendProblem(request, response, asProblem(error) ?? toInternalProblem(error, control.log)),
@@ -89,7 +89,7 @@ function requirePathOfSandbox(portSandbox: string, path: string): void {
   });
 }
 
-function refuseUnknownPath(path: string, mounts: readonly Mount[]): Problem {
+function createUnknownPathProblem(path: string, mounts: readonly Mount[]): Problem {
   return new Problem("unknown-path", {
     detail: `Nothing answers ${path.slice(0, 200)}. Understudy's own paths are ${mounts.map(({ prefix }) => prefix).join(", ")}; emulated paths begin with /v1, /v2 or /webhooks, or with /_s/{sandbox}.`,
   });
@@ -120,6 +120,7 @@ function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
   const controlApi = mountLazily(async () => {
     const handle = (await import("./handle-control.ts")).createControl(control);
     return async (request, response) => {
+      // Undefined if the client has left.
       const answer = await handle(new NodeRequest(request, response, control.sites));
       if (answer !== undefined) await sendAnswer(request, response, answer);
     };

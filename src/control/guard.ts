@@ -71,17 +71,17 @@ export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions)
   return {
     requireAllowedSource(request) {
       for (const host of listHosts(request)) {
-        if (!accepts(parseAuthority(host))) throw refuseForeignHost(host);
+        if (!accepts(parseAuthority(host))) throw createHostProblem(host);
       }
       const { origin } = request.headers;
-      if (origin !== undefined && !accepts(parseOrigin(origin))) throw refuseForeignOrigin(origin);
+      if (origin !== undefined && !accepts(parseOrigin(origin))) throw createOriginProblem(origin);
       // A page's <img> or <script> sends no Origin, but Sec-Fetch-Site says whether the page is of another site.
-      if (origin === undefined && isCrossSiteLoad(request)) throw refuseForeignOrigin("another site");
+      if (origin === undefined && isCrossSiteLoad(request)) throw createOriginProblem("another site");
     },
     requireAllowedBrowser(request) {
       if (!isBrowser(request)) return;
       for (const host of listHosts(request)) {
-        if (!accepts(parseAuthority(host))) throw refuseForeignHostOfBrowser(host);
+        if (!accepts(parseAuthority(host))) throw createBrowserHostProblem(host);
       }
     },
     isOwn: ({ host, port: namedPort }, port) =>
@@ -92,7 +92,7 @@ export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions)
       const sentToken = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
       // Digests, because timingSafeEqual throws on texts of different lengths, which would disclose the length.
       if (sentToken === undefined || !timingSafeEqual(digest(sentToken), expectedDigest))
-        throw refuseToken(sentToken !== undefined);
+        throw createTokenProblem(sentToken !== undefined);
     },
   };
 }
@@ -145,7 +145,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function refuseForeignHost(host: string): Problem {
+function createHostProblem(host: string): Problem {
   return new Problem("host-not-allowed", {
     detail:
       "The control API and the console answer requests to loopback names only. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host and the name you use.",
@@ -154,7 +154,7 @@ function refuseForeignHost(host: string): Problem {
   });
 }
 
-function refuseForeignHostOfBrowser(host: string): Problem {
+function createBrowserHostProblem(host: string): Problem {
   const name = parseAuthority(host)?.host ?? "NAME";
   return new Problem("host-not-allowed", {
     detail: `A browser sent this to a name that is not loopback. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host ${name}. Other clients may use any name.`,
@@ -164,7 +164,7 @@ function refuseForeignHostOfBrowser(host: string): Problem {
   });
 }
 
-function refuseForeignOrigin(origin: string): Problem {
+function createOriginProblem(origin: string): Problem {
   return new Problem("origin-not-allowed", {
     detail:
       "The control API and the console answer pages from loopback origins only. Serve the page from localhost, or start the server with --allow-host and the page's host.",
@@ -173,7 +173,7 @@ function refuseForeignOrigin(origin: string): Problem {
   });
 }
 
-function refuseToken(sent: boolean): Problem {
+function createTokenProblem(sent: boolean): Problem {
   return new Problem("token-required", {
     detail: sent
       ? "The token is not the one of this server. It was printed at its start, or set by UNDERSTUDY_TOKEN."

@@ -19,17 +19,17 @@ it.each(["journal", "history"])(
   "a stream of the %s sends nothing before the changes in it are on disk [interfaces 2]",
   async (log) => {
     const S = "/_control/sandboxes/default";
-    const asked: [sandbox: string | undefined, mark: number, call: object][] = [];
+    const asked: [sandbox: string | undefined, refusalsBefore: number, call: object][] = [];
     let save = () => {};
     const saved = new Promise<void>((resolve) => {
       save = resolve;
     });
-    let marks = 0;
+    let refusals = 0;
     const durability = {
-      mark: () => ++marks,
+      countRefusals: () => ++refusals,
       // The call itself changes nothing; its stream contains changes of other calls.
-      waitUntilStored: (sandbox: { name: string } | undefined, mark: number, call: object) =>
-        asked.push([sandbox?.name, mark, call]) === 1 ? undefined : saved,
+      waitUntilStored: (sandbox: { name: string } | undefined, refusalsBefore: number, call: object) =>
+        asked.push([sandbox?.name, refusalsBefore, call]) === 1 ? undefined : saved,
     };
     const { sandboxes } = api.understudy;
     const control = createControl({

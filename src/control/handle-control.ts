@@ -38,8 +38,8 @@ class ControlExchange implements ControlCall, StepExchange {
   body: unknown = undefined;
   /** The call in the history, if it may change a world. */
   change: WorldChange | undefined = undefined;
-  /** The durability mark at the start of the call: the step `settle` waits for the changes after it. */
-  mark: number | undefined = undefined;
+  /** For the step `settle`: how many changes the store had refused when the call began. */
+  refusalsBefore: number | undefined = undefined;
   value: unknown = undefined;
   answer: Answer | undefined = undefined;
 
@@ -95,13 +95,13 @@ function delayStream({ server, sandbox, answer }: ControlExchange): Answer {
   const { durability } = server;
   const { stream } = answer!;
   if (stream === undefined || durability === undefined || sandbox === undefined) return answer!;
-  let mark = durability.mark();
+  let refusalsBefore = durability.countRefusals();
   return {
     ...answer!,
     async *stream(signal) {
       for await (const chunk of stream(signal)) {
-        const settling = durability.waitUntilStored(sandbox, mark, { changesOthers: false });
-        mark = durability.mark();
+        const settling = durability.waitUntilStored(sandbox, refusalsBefore, { changesOthers: false });
+        refusalsBefore = durability.countRefusals();
         if (settling !== undefined) await settling;
         yield chunk;
       }
@@ -143,7 +143,7 @@ function requireSandbox(exchange: ControlExchange): void {
     if (sandbox === undefined) throw unknownName("sandbox", name, listNames());
     exchange.sandbox = sandbox;
   }
-  exchange.mark = server.durability?.mark();
+  exchange.refusalsBefore = server.durability?.countRefusals();
 }
 
 /** @throws Problem 413, 415, 422; ClientGoneError */
@@ -230,8 +230,15 @@ function recordCall({ server, operation, sandbox, change, ...exchange }: Control
  * An answer acknowledges everything that it shows, including changes of other clients.
  * @throws StoreRefusal if they were undone
  */
-function waitUntilStored({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
-  return server.durability?.waitUntilStored(sandbox, mark!, { changesOthers: !isReadOnly(operation) });
+function waitUntilStored({
+  server,
+  sandbox,
+  refusalsBefore,
+  operation,
+}: ControlExchange): undefined | Promise<void> {
+  return server.durability?.waitUntilStored(sandbox, refusalsBefore!, {
+    changesOthers: !isReadOnly(operation),
+  });
 }
 
 const CONTROL_STEPS: readonly Step<ControlExchange>[] = [

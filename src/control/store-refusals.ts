@@ -6,9 +6,9 @@ import { toStoreProblem } from "./problem.ts";
 import { sendProblem } from "./send-answer.ts";
 
 /** The hook as the engine uses it: a refusal of the store becomes the answer. */
-export function toEngineDurability({ mark, waitUntilStored }: DurabilityHook): Durability {
+export function toEngineDurability({ countRefusals, waitUntilStored }: DurabilityHook): Durability {
   return {
-    mark,
+    countRefusals,
     waitUntilStored(sandbox, since) {
       try {
         return waitUntilStored(sandbox, since, { changesOthers: false })?.then(

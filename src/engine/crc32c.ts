@@ -1,6 +1,6 @@
 import { toBase64 } from "./bytes.ts";
 
-/** Castagnoli's polynomial, reflected: the checksum that Google Cloud Storage reports of an object. */
+/** Castagnoli's polynomial, with its bits in reverse order. */
 const POLYNOMIAL = 0x82f63b78;
 const LANES = 8;
 
@@ -25,7 +25,7 @@ function makeTables(): Table[] {
   return tables;
 }
 
-/** Continues the checksum `previous` (0 at the start) with `bytes`. */
+/** Continues the checksum `previous` (0 at the start) with `bytes`. Google Cloud Storage reports it of an object. */
 export function crc32c(bytes: Uint8Array, previous = 0): number {
   const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES as [Table, Table, Table, Table, Table, Table, Table, Table];
   let crc = ~previous;

@@ -70,16 +70,17 @@ export class FleetSaver {
   }
 
   /** Called before a change, for `waitUntilStored` after it. */
-  mark(): number {
-    return this.refusals.mark();
+  countRefusals(): number {
+    return this.refusals.countRefusals();
   }
 
   /**
    * Resolves, or returns at once, when Redis has all changes of the sandbox so far. Does not wait for
    * request counters.
-   * @throws StoreRefusal if a change after the mark was undone, or another node owns the sandbox
+   * @param refusalsBefore `countRefusals()` before the changes
+   * @throws StoreRefusal if a change was undone since then, or another node owns the sandbox
    */
-  waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<void> {
+  waitUntilStored(sandbox: Sandbox, refusalsBefore: number): undefined | Promise<void> {
     const { name } = sandbox;
     const tracked = this.trackedByName.get(name);
     if (tracked?.image.sandbox !== sandbox) throw this.refusals.findLast(sandbox) ?? toMovedRefusal(name);
@@ -87,9 +88,9 @@ export class FleetSaver {
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
     if (isGone || tracked.isUnknown || !tracked.image.differsOnlyInCounts()) {
       this.awaitedNames.add(name);
-      return this.waitForFlush(name).then(() => this.refusals.requireNoneSince(mark, sandbox));
+      return this.waitForFlush(name).then(() => this.refusals.requireNoneSince(refusalsBefore, sandbox));
     }
-    this.refusals.requireNoneSince(mark, sandbox);
+    this.refusals.requireNoneSince(refusalsBefore, sandbox);
     return undefined;
   }
 
@@ -102,7 +103,7 @@ export class FleetSaver {
       if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
       try {
         if (this.trackedByName.get(sandbox.name)?.image.sandbox === sandbox && session.isValid) {
-          await this.waitUntilStored(sandbox, this.mark());
+          await this.waitUntilStored(sandbox, this.countRefusals());
           return;
         }
       } catch {

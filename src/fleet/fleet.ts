@@ -86,11 +86,14 @@ export class Fleet implements DurabilityHook {
     };
   }
 
-  readonly mark = (): number => this.node.saver.mark();
+  readonly countRefusals = (): number => this.node.saver.countRefusals();
 
   /** A control call without a sandbox needs no wait: `register` has stored one that it created. */
-  readonly waitUntilStored = (sandbox: Sandbox | undefined, mark: number): undefined | Promise<void> =>
-    sandbox === undefined ? undefined : this.node.saver.waitUntilStored(sandbox, mark);
+  readonly waitUntilStored = (
+    sandbox: Sandbox | undefined,
+    refusalsBefore: number,
+  ): undefined | Promise<void> =>
+    sandbox === undefined ? undefined : this.node.saver.waitUntilStored(sandbox, refusalsBefore);
 
   waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
     return this.node.saver.waitUntilReadyToSend(sandbox);

@@ -146,7 +146,7 @@ export class OwnerRouter {
   /** Returns whether the owner answered. @throws StoreRefusal if the result is unknown, or an outage is long */
   private async forward(proxied: ProxiedRequest, name: string, owner: Target): Promise<boolean> {
     if (!this.outages.mayTry(owner)) {
-      if (this.outages.shouldGiveUp(owner)) throw refuseAsUnreachable(name, owner);
+      if (this.outages.shouldGiveUp(owner)) throw createUnreachableRefusal(name, owner);
       return false;
     }
     this.cacheOwner(name, owner);
@@ -154,7 +154,7 @@ export class OwnerRouter {
     if (result === "answered" || result === "moved") this.outages.end(owner);
     if (result === "answered") return true;
     this.owners.delete(name);
-    if (result === "lost") throw refuseAsLost(name, owner);
+    if (result === "lost") throw createLostRefusal(name, owner);
     if (result === "unreached") this.outages.record(owner);
     // The owner may be shutting down; then it releases its other sandboxes too.
     else this.owners.clear();
@@ -164,7 +164,7 @@ export class OwnerRouter {
   /** Waits before the next turn. @throws StoreRefusal once the request has waited too long */
   private async waitOrRefuse({ name, end }: Search, turn: number, owner: Target): Promise<void> {
     if (performance.now() >= end)
-      throw this.outages.shouldGiveUp(owner) ? refuseAsUnreachable(name, owner) : toMovedRefusal(name);
+      throw this.outages.shouldGiveUp(owner) ? createUnreachableRefusal(name, owner) : toMovedRefusal(name);
     if (turn > 0) await pause(RETRY_MS);
   }
 
@@ -199,12 +199,12 @@ class Search {
 /** A refusal before any change. */
 const refuseBeforeStart = (name: string) => toMovedRefusal(name, { [HOP_HEADER]: MOVED });
 
-function refuseAsLost(name: string, { url }: Target): StoreRefusal {
+function createLostRefusal(name: string, { url }: Target): StoreRefusal {
   const message = `the node ${url}, which owned sandbox ${name}, stopped before it answered; it may have made the change`;
   return toFleetRefusal("moved", message);
 }
 
-function refuseAsUnreachable(name: string, { url }: Target): StoreRefusal {
+function createUnreachableRefusal(name: string, { url }: Target): StoreRefusal {
   const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
   return toFleetRefusal("moved", message);
 }

@@ -29,21 +29,21 @@ export class LocalPersistence implements DurabilityHook {
     this.saver = await this.opening;
   }
 
-  /** Saves the sandboxes of the start, for `--durable`. @throws PersistenceError */
+  /** For `--durable`: saves the sandboxes that the server has at its start. @throws PersistenceError */
   async saveInitialSandboxes(): Promise<void> {
     if (this.isDurable) await this.saver!.requireSaved();
   }
 
-  readonly mark = (): number => this.saver!.mark();
+  readonly countRefusals = (): number => this.saver!.countRefusals();
 
-  /** A changing call may have created another sandbox, so it waits for all. */
+  /** A call that may have changed or created other sandboxes waits for all. */
   readonly waitUntilStored = (
     sandbox: Sandbox | undefined,
-    mark: number,
+    refusalsBefore: number,
     { changesOthers }: { changesOthers: boolean },
-  ): Promise<void> => this.saver!.waitUntilStored(changesOthers ? undefined : sandbox, mark);
+  ): Promise<void> => this.saver!.waitUntilStored(changesOthers ? undefined : sandbox, refusalsBefore);
 
-  /** A loaded sandbox may send deliveries before all are loaded. */
+  /** A sandbox that `open` has loaded sends its deliveries at once, so this may be called before `open` has loaded all. */
   async waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
     const saver = await this.opening!;
     await saver.waitUntilReadyToSend(sandbox);

@@ -11,14 +11,14 @@ export class Refusals {
   private readonly bySandbox = new WeakMap<Sandbox, NumberedRefusal>();
   private last: NumberedRefusal | undefined;
 
-  /** Called before a change, for `requireNoneSince`. */
-  mark(): number {
+  /** How many changes were refused so far; called before a change, for `requireNoneSince`. */
+  countRefusals(): number {
     return this.last?.number ?? 0;
   }
 
   /** @param sandbox undefined for the deletion of a sandbox */
   record(sandbox: Sandbox | undefined, refusal: StoreRefusal): void {
-    this.last = { number: this.mark() + 1, refusal };
+    this.last = { number: this.countRefusals() + 1, refusal };
     if (sandbox !== undefined) this.bySandbox.set(sandbox, this.last);
   }
 
@@ -26,9 +26,9 @@ export class Refusals {
     return this.bySandbox.get(sandbox)?.refusal;
   }
 
-  /** @throws StoreRefusal if a change of the sandbox, or without one any change, was undone after the mark */
-  requireNoneSince(mark: number, sandbox: Sandbox | undefined): void {
+  /** @throws StoreRefusal if more were refused than before: of the sandbox, or without one of any */
+  requireNoneSince(refusalsBefore: number, sandbox: Sandbox | undefined): void {
     const last = sandbox === undefined ? this.last : this.bySandbox.get(sandbox);
-    if (last !== undefined && last.number > mark) throw last.refusal;
+    if (last !== undefined && last.number > refusalsBefore) throw last.refusal;
   }
 }

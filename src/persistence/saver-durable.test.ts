@@ -7,11 +7,11 @@ describe("the durable saver [interfaces 2]", () => {
     const { saver, saved, of } = setUpSaver("a", "b");
     await saver.saveAll();
     for (const name of ["a", "b"]) of(name).write("n2", "new");
-    await saver.waitUntilStored(of("a").sandbox, saver.mark());
+    await saver.waitUntilStored(of("a").sandbox, saver.countRefusals());
     expect(saved().slice(1)).toEqual([["a"]]);
-    await saver.waitUntilStored(of("a").sandbox, saver.mark());
+    await saver.waitUntilStored(of("a").sandbox, saver.countRefusals());
     expect(saved()).toHaveLength(2);
-    await saver.waitUntilStored(undefined, saver.mark());
+    await saver.waitUntilStored(undefined, saver.countRefusals());
     expect(saved().slice(2)).toEqual([["b"]]);
   });
 
@@ -19,7 +19,7 @@ describe("the durable saver [interfaces 2]", () => {
     const { saver, of, fakes, saved } = setUpSaver("a");
     const { sandbox } = of("a");
     fakes.delete("a");
-    await saver.waitUntilStored(sandbox, saver.mark());
+    await saver.waitUntilStored(sandbox, saver.countRefusals());
     expect(saved()).toEqual([]);
   });
 
@@ -31,11 +31,11 @@ describe("the durable saver [interfaces 2]", () => {
       release = resolve;
     });
     of("a").write("n2", "1");
-    const first = saver.waitUntilStored(of("a").sandbox, saver.mark());
+    const first = saver.waitUntilStored(of("a").sandbox, saver.countRefusals());
     expect(await isSettled(first)).toBe(false);
     of("a").write("n2", "2");
     of("b").write("n2", "1");
-    const later = ["a", "b"].map((name) => saver.waitUntilStored(of(name).sandbox, saver.mark()));
+    const later = ["a", "b"].map((name) => saver.waitUntilStored(of(name).sandbox, saver.countRefusals()));
     release();
     await first;
     await Promise.all(later);
@@ -48,8 +48,10 @@ describe("the durable saver [interfaces 2]", () => {
     of("b").write("n2", "no request waits");
     of("a").write("n2", "too large");
     refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? createFullError() : undefined));
-    const mark = saver.mark();
-    await expect(saver.waitUntilStored(of("a").sandbox, mark)).rejects.toMatchObject({ kind: "full" });
+    const refusalsBefore = saver.countRefusals();
+    await expect(saver.waitUntilStored(of("a").sandbox, refusalsBefore)).rejects.toMatchObject({
+      kind: "full",
+    });
     expect(of("a").rollbacks).toHaveLength(1);
     expect(of("b").rollbacks).toEqual([]);
     expect(logged).toEqual([
@@ -60,9 +62,9 @@ describe("the durable saver [interfaces 2]", () => {
     expect(await saver.saveAll()).toBe(true);
     expect(logged.slice(1)).toEqual(["warn: Everything is saved again."]);
     expect(saver.failure).toBeUndefined();
-    await saver.waitUntilStored(of("b").sandbox, mark);
-    await expect(saver.waitUntilStored(undefined, mark)).rejects.toMatchObject({ kind: "full" });
-    await saver.waitUntilStored(of("a").sandbox, saver.mark());
+    await saver.waitUntilStored(of("b").sandbox, refusalsBefore);
+    await expect(saver.waitUntilStored(undefined, refusalsBefore)).rejects.toMatchObject({ kind: "full" });
+    await saver.waitUntilStored(of("a").sandbox, saver.countRefusals());
   });
 
   it("--durable: a sandbox that was never stored is discarded, and a deleted one is restored", async () => {
@@ -70,10 +72,10 @@ describe("the durable saver [interfaces 2]", () => {
     await saver.saveAll();
     refuse(createFullError);
     fakes.set("new", createFakeSandbox("new"));
-    await expect(saver.waitUntilStored(of("new").sandbox, saver.mark())).rejects.toThrow("no room");
+    await expect(saver.waitUntilStored(of("new").sandbox, saver.countRefusals())).rejects.toThrow("no room");
     expect([undoneCreations, undoneDeletions]).toEqual([["new"], []]);
     fakes.delete("a");
-    await expect(saver.waitUntilStored(undefined, saver.mark())).rejects.toThrow("no room");
+    await expect(saver.waitUntilStored(undefined, saver.countRefusals())).rejects.toThrow("no room");
     expect([undoneCreations, undoneDeletions]).toEqual([["new"], ["a"]]);
   });
 
@@ -82,9 +84,9 @@ describe("the durable saver [interfaces 2]", () => {
     await saver.saveAll();
     refuse(createFullError);
     of("a").count();
-    const mark = saver.mark();
-    await saver.waitUntilStored(of("a").sandbox, mark);
-    expect(saver.mark()).toBe(mark);
+    const refusalsBefore = saver.countRefusals();
+    await saver.waitUntilStored(of("a").sandbox, refusalsBefore);
+    expect(saver.countRefusals()).toBe(refusalsBefore);
     of("b").write("n2", "new");
     expect(await saver.saveAll()).toBe(false);
     expect([of("a").rollbacks, of("b").rollbacks]).toEqual([[], []]);

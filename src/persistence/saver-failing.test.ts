@@ -27,7 +27,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     // Saving b does not end the failure while a is still unsaved.
     refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? createFullError() : undefined));
     of("b").write("n2", "new");
-    await saver.waitUntilStored(of("b").sandbox, saver.mark());
+    await saver.waitUntilStored(of("b").sandbox, saver.countRefusals());
     expect([saver.failure === undefined, logged.length]).toEqual([false, 1]);
     refuse(undefined);
     await saver.saveAll();
@@ -115,7 +115,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     await undone.saver.saveAll();
     undone.refuse(createFullError);
     undone.of("a").write("n2", "new");
-    await undone.saver.waitUntilStored(undone.of("a").sandbox, undone.saver.mark()).catch(() => {});
+    await undone.saver.waitUntilStored(undone.of("a").sandbox, undone.saver.countRefusals()).catch(() => {});
     await undone.saver.close();
 
     const deleted = setUpSaver("a");

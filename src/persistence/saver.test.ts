@@ -47,7 +47,7 @@ describe("the saver [interfaces 2]", () => {
     plain.blobs = "refused";
     write("n2", "newer");
     refuse(createFullError);
-    await saver.waitUntilStored(sandbox, saver.mark()).catch(() => {});
+    await saver.waitUntilStored(sandbox, saver.countRefusals()).catch(() => {});
     expect([held.get("second") ?? 0, held.get("refused")]).toEqual([0, -1]);
     refuse(undefined);
     fakes.delete("a");

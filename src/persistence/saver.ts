@@ -98,30 +98,30 @@ export class Saver {
     return this.failure === undefined;
   }
 
-  /** Called before a change, for `waitUntilStored` after it. */
-  mark(): number {
-    return this.refusals.mark();
+  /** How many changes were refused so far; called before a change, for `waitUntilStored` after it. */
+  countRefusals(): number {
+    return this.refusals.countRefusals();
   }
 
   /**
    * Resolves once all changes so far of the sandbox, or without one of all sandboxes, are on disk.
-   * @param mark the mark before the change
+   * @param refusalsBefore `countRefusals()` before the change
    * @throws StoreRefusal if the change was undone
    */
-  async waitUntilStored(sandbox: Sandbox | undefined, mark: number): Promise<void> {
+  async waitUntilStored(sandbox: Sandbox | undefined, refusalsBefore: number): Promise<void> {
     if (sandbox === undefined || !this.isSaved(sandbox)) {
       if (sandbox === undefined) this.areAllAwaited = true;
       else this.awaitedSandboxes.add(sandbox);
       await this.waitForFlush();
     }
-    this.refusals.requireNoneSince(mark, sandbox);
+    this.refusals.requireNoneSince(refusalsBefore, sandbox);
   }
 
   /** Resolves like `waitUntilStored`, for deliveries; while nothing can be saved, they wait for the next attempt. */
   async waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
-    const mark = this.mark();
+    const refusalsBefore = this.countRefusals();
     if (this.failure !== undefined) await this.tick;
-    await this.waitUntilStored(sandbox, mark);
+    await this.waitUntilStored(sandbox, refusalsBefore);
   }
 
   /** Saves for the last time. @throws PersistenceError if not everything could be saved */

@@ -24,6 +24,7 @@ export function groupRows(rows: Iterable<Row>): Map<string, Map<string, string>>
 export class SectionsDraft {
   /** By name of the sandbox. */
   readonly sections: Map<string, Sections>;
+  /** By sandbox and section: the rows that were copied, which may be changed. */
   private readonly copies = new Map<string, Map<string, Map<string, string>>>();
 
   constructor(before: SandboxSections) {
@@ -41,6 +42,7 @@ export class SectionsDraft {
     const remaining = [...(this.sections.get(sandbox) ?? [])].filter(
       ([section]) => !section.startsWith(clearPrefix),
     );
+    // The new map of sections is another than the one that was copied.
     this.copies.delete(sandbox);
     if (remaining.length === 0) this.sections.delete(sandbox);
     else this.sections.set(sandbox, new Map(remaining));

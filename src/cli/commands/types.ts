@@ -10,7 +10,7 @@ export const typesCommand = command({
   options: {
     ...OWN_FILES,
     url: text("A running server, in place of files"),
-    sandbox: text("Its sandbox; by default the one called default", { implies: "url" }),
+    sandbox: text("Its sandbox; by default the one that the URL names, else `default`", { implies: "url" }),
     token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)", { implies: "url" }),
     out: text("File to write, instead of printing"),
     ...FORCE,
@@ -21,19 +21,24 @@ export const typesCommand = command({
     const readsServer = url !== undefined;
     if (readsFiles === readsServer)
       throw new UsageError("types reads either files (--operations, --openapi) or a server (--url)");
-    const types =
-      url === undefined
-        ? await readTypes({ operations, openapi })
-        : await (
-            await connectTo({ url, token }).open(sandbox ?? findNamedSandbox(url) ?? "default")
-          ).operations.types();
+    const types = await (url === undefined
+      ? generateTypes({ operations, openapi })
+      : fetchTypes(url, { sandbox, token }));
     if (out === undefined) return { value: { types }, text: types.trimEnd() };
     writeNewFile(out, types, { force });
     return { value: { file: out }, text: `Wrote ${out}.` };
   },
 });
 
-async function readTypes(files: OwnOptions): Promise<string> {
+async function fetchTypes(
+  url: string,
+  { sandbox, token }: { sandbox: string | undefined; token: string | undefined },
+): Promise<string> {
+  const client = await connectTo({ url, token }).open(sandbox ?? findNamedSandbox(url) ?? "default");
+  return client.operations.types();
+}
+
+async function generateTypes(files: OwnOptions): Promise<string> {
   const { loadOwnSources, openOwnFiles } = await import("../../documents/own-files.ts");
   const { createJoinedApi } = await import("../../engine/own/join.ts");
   const { generateOwnTypes } = await import("../../tools/reports/own-types.ts");

@@ -197,9 +197,9 @@ export interface Operation<
 > extends Declaration<P, Q, B, TSchema, DeclaredError> {
   /** The file that declares it, if it is a user's own operation. */
   sourceFile?: string;
-  /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
+  /** All assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
   assumptions?: readonly string[];
-  /** The parts that the reference does not show. */
+  /** The parts that the reference does not show, each with the assumption that it follows from. */
   assumed?: AssumptionMap;
   /** Default A. */
   envelope?: Envelope;

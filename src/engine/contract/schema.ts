@@ -36,7 +36,7 @@ export interface JsonSchema {
   maxItems?: number;
   readOnly?: boolean;
   writeOnly?: boolean;
-  /** The field with the id, in records of a user's own collection. */
+  /** In the schema of a user's own record: the name of the field with its id. */
   "x-id"?: string;
   /** Whether an id, which is stored as a text, may be given as a number. */
   "x-number"?: boolean;
@@ -101,8 +101,8 @@ export const internal = <T extends TSchema>(schema: T) =>
   Object.assign(schema, { "x-internal": true } as const);
 
 /**
- * Sets the type that the library gives a value, which JSON Schema describes less exactly: a name of
- * scripts/generate/files.ts, or an expression of TypeScript.
+ * Sets a value's type in the generated types of the client library, where JSON Schema is less exact: a type that
+ * scripts/generate/files.ts names, or an expression of TypeScript.
  */
 export const withLibraryType = <S extends TSchema>(type: string, schema: S): S =>
   Object.assign(schema, { "x-type": type });
@@ -114,7 +114,7 @@ export const Duration = (title = "a duration such as 200ms", options: object = {
     Type.Unsafe<string | number>({ type: ["string", "number"], title, ...options }),
   );
 
-/** The field of a response for an `Instant` of the record. */
+/** A timestamp in an answer, such as that of a record's `Instant`. */
 export const Timestamp = (options: object = {}) => Type.String({ format: "date-time", ...options });
 
 /** The prefixes of section 2.1; those of other ids are ours. */
@@ -168,8 +168,8 @@ export const ClosedObject = <T extends TProperties>(properties: T, options: obje
   Type.Object(properties, { additionalProperties: false, ...options });
 
 /**
- * An object with any keys, or keys of this pattern. `Type.Record` needs the part of typebox that computes types, which is
- * 10 KB in a page.
+ * An object with any keys, or keys of this pattern. `Type.Record` would load the part of typebox that computes types,
+ * 10 KB more in a page.
  */
 export const MapOf = <T extends TSchema>(value: T, options: object = {}, keys = "^.*$") =>
   Type.Unsafe<Record<string, Static<T>>>({

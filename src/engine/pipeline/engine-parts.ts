@@ -68,10 +68,13 @@ export class UpstreamFailure extends Error {
 
 /** Stores the changes that an answer reports before it is sent (interfaces.md 2, `--durable`; interfaces.md 15). */
 export interface Durability {
-  /** To be called before anything changes, for `waitUntilStored`. */
-  mark(): number;
+  /** How many changes the store has refused so far; called before anything changes, for `waitUntilStored`. */
+  countRefusals(): number;
   /** Undefined if all is stored; else a promise that ends with `undefined` once it is, or with another answer if the change was undone. */
-  waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<ReplacementAnswer | undefined>;
+  waitUntilStored(
+    sandbox: Sandbox,
+    refusalsBefore: number,
+  ): undefined | Promise<ReplacementAnswer | undefined>;
 }
 
 /** Replaces the answer to a request whose change was undone, and its decision in the journal. */

@@ -46,7 +46,7 @@ export async function handleRequest(
   sandbox.world.catchUp();
   const exchange = new Exchange(engine, { sandbox, request, address });
   const { durability } = engine;
-  const mark = durability?.mark();
+  const refusalsBefore = durability?.countRefusals();
   let decidedAnswer: DecidedAnswer | undefined;
   try {
     // Most requests wait for nothing: a step that waits costs as much as a small answer.
@@ -60,7 +60,7 @@ export async function handleRequest(
   if (decidedAnswer === undefined) return void exchange.cleanUp();
   recordRefusal(exchange, decidedAnswer);
   // Refusals and broken connections are stored too, since they change counts and the progress of rules.
-  const storing = durability?.waitUntilStored(sandbox, mark!);
+  const storing = durability?.waitUntilStored(sandbox, refusalsBefore!);
   const replacement = storing && (await storing);
   if (replacement === undefined) return completeAndRecord(exchange, decidedAnswer);
   exchange.decision = replacement.decision;
@@ -177,12 +177,12 @@ function recordStream(
 /** @returns a function that waits until all changes since its last call are stored, and throws if one was undone */
 function createStorageWait({ engine: { durability }, sandbox }: Exchange): () => undefined | Promise<void> {
   if (durability === undefined) return () => undefined;
-  let mark = durability.mark();
+  let refusalsBefore = durability.countRefusals();
   return () => {
-    const storing = durability.waitUntilStored(sandbox, mark)?.then((replacement) => {
+    const storing = durability.waitUntilStored(sandbox, refusalsBefore)?.then((replacement) => {
       if (replacement !== undefined) throw new Error("a change that the stream reports was undone");
     });
-    mark = durability.mark();
+    refusalsBefore = durability.countRefusals();
     return storing;
   };
 }

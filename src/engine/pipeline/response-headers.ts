@@ -45,7 +45,7 @@ const ALLOWED_HEADERS =
   "api-key, X-API-Key, Authorization, Content-Type, Content-Range, X-Goog-Hash, Content-MD5, If-None-Match, If-Modified-Since, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
 
 /**
- * Adds the headers that all answers of operations have (sections 8 and 9); those of an upstream keep their own.
+ * Adds the headers that all answers of operations have (sections 8 and 9). An answer of an upstream has its own instead.
  * @throws TypeError for a header that HTTP cannot carry
  */
 export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnswer {
@@ -58,13 +58,13 @@ export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnsw
     exchange.id,
     "service-processing-ms",
     String(Math.round(performance.now() - exchange.startedAt)),
-    // Also without an Origin header, since a cache may give the answer to a page.
+    // Also if the request has no Origin: a cache may give this answer to a page of some origin.
     "Vary",
     "Origin",
   ];
   if (decision === "ok") headers.push("X-Sandbox-Decision", "ok");
   if (rate !== undefined) addRateHeaders(headers, rate, exchange);
-  // After the rate headers, the order that test/determinism/recording.json has.
+  // Only the recorded order of test/determinism/recording.json has `ok` before the rate headers and the rest after them.
   if (decision !== "ok") headers.push("X-Sandbox-Decision", encodeDecision(decision));
   if (organization !== undefined) headers.push("service-organization", organization);
   const { origin } = request.headers;
@@ -84,7 +84,7 @@ function setHeader(headers: string[], name: string, value: string): void {
   headers.push(name, value);
 }
 
-/** Users choose the names of scenarios and operations. */
+/** Users choose the names of scenarios and operations: characters that headers cannot have are percent-encoded. */
 const encodeDecision = (decision: string) => decision.replace(/[^ -~]/gu, encodeURIComponent);
 
 /** Never replaced: `Vary` is a list, and users may not hide the decision. */
@@ -103,9 +103,9 @@ function toUpstreamAnswer({ decision, request, sandbox }: Exchange, answer: Answ
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
   const hasCors = headers.length > 2;
+  const replaced = hasCors ? /^(x-sandbox-decision|access-control-(?!expose).*)$/i : /^x-sandbox-decision$/i;
   for (const [name, value] of toPairs(answer.forwarded!.headers))
-    if (!(hasCors && /^access-control-(?!expose)/i.test(name)) && !/^x-sandbox-decision$/i.test(name))
-      headers.push(name, value);
+    if (!replaced.test(name)) headers.push(name, value);
   return { ...createCompleteAnswer([], answer), headers, forwarded: answer.forwarded! };
 }
 
@@ -207,7 +207,7 @@ export interface AddressRefusal {
   body: { error: string; sandboxes: readonly string[] | undefined; hint: string; sandbox?: string };
 }
 
-/** @param existing the names of sandboxes; undefined if they may not be shown */
+/** @param existing the names of sandboxes, oldest first, of which the newest are listed; undefined if they may not be shown */
 export function describeUnknownSandbox(
   name: string,
   existing: readonly string[] | undefined,
@@ -223,7 +223,10 @@ export function describeUnknownSandbox(
   return { status: 404, decision: "unknown-sandbox", body };
 }
 
-/** For a request that names no sandbox, if each test has one: it would change another test's world (interfaces.md 16). */
+/**
+ * For a request that names no sandbox, where each test has a sandbox of its own: in `default`, tests would change each
+ * other's world (interfaces.md 16).
+ */
 export function describeNoSandbox(existing: readonly string[] | undefined): AddressRefusal {
   const body = {
     error: "no sandbox named",

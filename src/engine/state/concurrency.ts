@@ -47,14 +47,14 @@ export class RunningWork {
 }
 
 /**
- * Bounds how much heavy work runs at once, one task of each client at most, and serves the clients in turn: a client
- * that sends a hundred documents delays another by one of them at most (interfaces.md 7).
+ * Runs a limited number of heavy tasks at once, at most one of each client. The clients take turns: one that sends a
+ * hundred documents delays another by at most one of them (interfaces.md 7).
  */
 export class FairQueue<Client extends object> {
   private freeSlots: number;
   /** The clients with a running task. */
   private readonly running = new Set<Client>();
-  /** The waiting work: of those whose client has no running task, the first begins next. */
+  /** The waiting tasks in their order. The first one whose client has no running task begins next. */
   private waiting: { client: Client; start: () => void }[] = [];
 
   /** @param total the maximum number of running tasks */
@@ -116,7 +116,10 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Aborts after this time. Node 20 collects an `AbortSignal.timeout` without a listener that only `AbortSignal.any` uses. */
+/**
+ * Aborts after this time. The listener keeps the signal alive: Node 20 collects an `AbortSignal.timeout` that has none,
+ * even if a signal of `AbortSignal.any` depends on it.
+ */
 export function abortAfter(ms: number): AbortSignal {
   const signal = AbortSignal.timeout(ms);
   signal.addEventListener("abort", () => {});

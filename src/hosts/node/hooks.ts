@@ -20,17 +20,18 @@ export type FindSandbox = (name: string, connection?: Connection) => SandboxLook
 
 /** Delays an answer until the changes that it reports are stored (interfaces.md 2, `--durable`, and 15). */
 export interface DurabilityHook {
-  /** Called before anything changes; returns the mark for `waitUntilStored`. */
-  mark(): number;
+  /** How many changes the store has refused so far; called before anything changes, for `waitUntilStored`. */
+  countRefusals(): number;
   /**
-   * Undefined if everything is already stored.
+   * Waits until all changes so far are stored; undefined if they are already.
    * @param sandbox undefined for a control call that names none
    * @param call `changesOthers`: the call may have changed another sandbox too
-   * @throws StoreRefusal if a change after the mark was undone instead
+   * @param refusalsBefore `countRefusals()` before the change
+   * @throws StoreRefusal if a change was refused, and undone, since then
    */
   waitUntilStored(
     sandbox: Sandbox | undefined,
-    mark: number,
+    refusalsBefore: number,
     call: { changesOthers: boolean },
   ): undefined | Promise<void>;
 }

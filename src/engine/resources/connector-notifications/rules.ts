@@ -54,8 +54,10 @@ export const notifyOfEvents: EventListener = (tx, events) => {
     }
   }
   if (calls.length === 0) return undefined;
-  return async (services) =>
-    void (await Promise.all(calls.map(({ url, notice }) => callWebhook(services, { url, notice }))));
+  // Runs after the commit.
+  return async (services) => {
+    await Promise.all(calls.map(({ url, notice }) => callWebhook(services, { url, notice })));
+  };
 };
 
 export function toNotice({ event, organization_id, data }: EmittedEvent, tx: Transaction): Notice {

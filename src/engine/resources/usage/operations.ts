@@ -131,6 +131,7 @@ function saveRow(tx: Transaction, row: Usage, actor: StateActor, spentBefore: Us
   };
   if (actor.silent) change();
   else changeAndEmitThresholds(tx, row, change);
+  // Read again: the emitted thresholds are recorded in it.
   return tx.get(usage, row.id)!;
 }
 
