@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
-import { defineCollection, defineOperation, instant, string } from "../../src/client/operations.ts";
+import {
+  defineCollection,
+  defineOperation,
+  id,
+  instant,
+  string,
+  userId,
+} from "../../src/client/operations.ts";
 
 const ADD = {
   operationId: "addStock",
@@ -181,6 +188,132 @@ describe("a record that an own operation creates belongs to its caller and their
     const asDan = { headers: { "api-key": sandbox.credentials.usr_dan } };
     const { id } = await readBody(sandbox.fetch("/v1/new/threads", { method: "POST", ...asDan }));
     expect((await sandbox.fetch(`/v1/threads/${id}`, { method: "DELETE", ...asDan })).status).toBe(200);
+  });
+});
+
+describe("a record that an own operation creates without naming its parent has one of the caller's organization [interfaces 18]", () => {
+  const projects = defineCollection({
+    name: "projects",
+    fields: { organization_id: id("org_", { belongsTo: "organizations" }) },
+  });
+  const tasks = defineCollection({
+    ...{ name: "tasks", prefix: "task_" },
+    fields: { project_id: id("project_", { belongsTo: "projects" }), author_id: userId() },
+  });
+  const comments = defineCollection({
+    ...{ name: "comments", prefix: "comment_" },
+    fields: { task_id: id("task_", { belongsTo: "tasks" }) },
+  });
+  const addRecord = defineOperation({
+    ...{ id: "records.add", method: "POST", path: "/v1/declared/{name}", access: "caller" },
+    params: { name: string() },
+    handle: ({ world, params }) => world.of({ name: params.name } as never).insert({}) as never,
+  });
+  const text = { type: "string", readOnly: true };
+  const openapi = {
+    openapi: "3.1.0",
+    info: { title: "Labels", version: "1" },
+    paths: {
+      "/labels": {
+        post: {
+          operationId: "createLabel",
+          security: [{ key: [] }],
+          requestBody: { content: { "application/json": { schema: { type: "object" } } } },
+          responses: {
+            201: {
+              description: "One",
+              content: { "application/json": { schema: { $ref: "#/components/schemas/Label" } } },
+            },
+          },
+        },
+      },
+    },
+    components: {
+      securitySchemes: { key: { type: "apiKey", in: "header", name: "api-key" } },
+      schemas: {
+        Label: { type: "object", required: ["id", "task_id"], properties: { id: text, task_id: text } },
+      },
+    },
+    "x-understudy": {
+      collections: { labels: { schema: "#/components/schemas/Label", belongs_to: { task_id: "tasks" } } },
+      operations: { createLabel: { create: "labels" } },
+    },
+  };
+  const fixture: object = {
+    extends: "reference",
+    projects: [
+      { id: "project_acme", organization_id: "org_acme" },
+      { id: "project_initech", organization_id: "org_initech" },
+    ],
+    tasks: [
+      { id: "task_acme", project_id: "project_acme" },
+      { id: "task_initech", project_id: "project_initech" },
+    ],
+  };
+
+  const postAsHana = async (fields: object, paths: readonly string[]) => {
+    const operations = [projects, tasks, comments, addRecord];
+    const sandbox = await createSandbox({
+      operations,
+      openapi: [openapi],
+      fixture: { ...fixture, ...fields },
+    });
+    const headers = { "api-key": sandbox.credentials.usr_hana!, "content-type": "application/json" };
+    // biome-ignore lint/suspicious/noExplicitAny: JSON of several operations
+    const answers: any[] = [];
+    for (const path of paths)
+      answers.push(await (await sandbox.fetch(path, { method: "POST", headers, body: "{}" })).json());
+    await sandbox.close();
+    return answers;
+  };
+
+  it("in collections of one's own, also below a parent without organization_id", async () => {
+    const paths = ["/v1/declared/comments", "/v1/declared/labels", "/labels", "/v1/declared/tasks"];
+    expect(await postAsHana({}, paths)).toMatchObject([
+      { task_id: "task_initech" },
+      { task_id: "task_initech" },
+      { task_id: "task_initech" },
+      { project_id: "project_initech", author_id: "usr_hana" },
+    ]);
+  });
+
+  it("in built-in collections", async () => {
+    const names = ["messages", "share_links", "tracks", "connector_jobs", "store_files"];
+    const organization_id = "org_initech";
+    const owned = {
+      threads: [{ id: "thread_initech", organization_id }],
+      dashboards: [{ id: "dsh_initech", organization_id }],
+      music_collections: [{ id: "mcoll_initech", organization_id }],
+      connections: [{ id: "conn_initech", organization_id }],
+      vector_stores: [{ id: "vs_initech", organization_id }],
+      files: [{ id: "file_initech", organization_id }],
+    };
+    expect(
+      await postAsHana(
+        owned,
+        names.map((name) => `/v1/declared/${name}`),
+      ),
+    ).toMatchObject([
+      { thread_id: "thread_initech" },
+      { dashboard_id: "dsh_initech" },
+      { collection_id: "mcoll_initech" },
+      { connection_id: "conn_initech", organization_id },
+      { store_id: "vs_initech", file_id: "file_initech" },
+    ]);
+  });
+
+  it("or is refused if there is none", async () => {
+    const paths = [
+      "/v1/declared/comments",
+      "/labels",
+      "/v1/declared/messages",
+      "/v1/declared/connector_jobs",
+    ];
+    const tasksOfAcme = [{ id: "task_acme", project_id: "project_acme" }];
+    const fields = ["task_id", "task_id", "thread_id", "connection_id"];
+    expect(await postAsHana({ tasks: tasksOfAcme }, paths)).toMatchObject(
+      fields.map((field) => ({ error: { code: "INVALID_INPUT", status: 422, details: { field } } })),
+    );
   });
 });
 

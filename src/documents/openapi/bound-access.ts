@@ -1,7 +1,7 @@
 import { resourceNotFound } from "../../engine/contract/errors.ts";
 import type { AnyEvent } from "../../engine/contract/event.ts";
 import type { Call } from "../../engine/contract/operation.ts";
-import { visitReferences } from "../../engine/contract/references.ts";
+import { findOrganization } from "../../engine/contract/references.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
 import type { Access, Action, OperationBinding } from "./binding-schema.ts";
@@ -57,29 +57,18 @@ export class BoundAccess {
         ? undefined
         : this.findRecord(call, conditions);
     if (typeof organization !== "string" && (access === "member" || access === "admin")) {
-      const organizationOfRecord =
-        (record as JsonObject | undefined)?.["organization_id"] ??
-        this.findOrganization(call, record ?? conditions);
-      requireRole(
-        call,
-        access,
-        typeof organizationOfRecord === "string" ? organizationOfRecord : call.principal.organization_id,
-      );
+      const organizationOfRecord = this.findOrganization(call, record ?? conditions);
+      requireRole(call, access, organizationOfRecord ?? call.principal.organization_id);
     }
     return record;
   }
 
-  /** The organization that an owner of the record names. */
+  /** The organization that the record or its owner names. */
   findOrganization(call: Call, record: object): string | undefined {
-    let organization: string | undefined;
-    visitReferences(this.parts.target.collection.schema, record, ({ reference, id }) => {
-      if (!reference.owned || organization !== undefined) return;
-      const owner = call.world.get(this.parts.context.getTarget(reference.collection).collection, id) as
-        | JsonObject
-        | undefined;
-      if (typeof owner?.["organization_id"] === "string") organization = owner["organization_id"];
+    return findOrganization(record, this.parts.target.collection, {
+      world: call.world,
+      findCollection: (name) => this.parts.context.getTarget(name).collection,
     });
-    return organization;
   }
 
   toConditions(call: Call): JsonObject {

@@ -4,7 +4,7 @@ import type { FixtureReader, Resource } from "../../engine/contract/resource.ts"
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
-import { createFactory } from "../../engine/own/make-record.ts";
+import { createFactory, findReferredId } from "../../engine/own/make-record.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { BoundCollection } from "./bound-collection.ts";
 import { type CollectionSpec, toCollection } from "./own-collection.ts";
@@ -76,10 +76,11 @@ export class BoundCollections {
       const createComplete: Factory<object> = (given, context) => {
         const fields: JsonObject = { ...given };
         fields[one.idField] ??= bound.ids.create({ ...context, getRandom: () => context.random });
+        const organization_id = fields["organization_id"] as string | undefined;
         for (const field of bound.outerIdFields) {
-          const owner = byName.get(bound.spec!.belongs_to[field] ?? "");
-          const first = owner && context.world.all(owner).first();
-          if (first !== undefined) fields[field] ??= owner!.getId(first);
+          const owner = { collection: bound.spec!.belongs_to[field] ?? "" };
+          fields[field] ??= findReferredId(owner, { context, collectionsByName: byName, organization_id });
+          if (fields[field] === null) delete fields[field];
         }
         const record = factory(fields, context);
         return bound.recordRules.complete(record as JsonObject, context.random);

@@ -4,6 +4,7 @@ import { findInvalidField } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { findReferredId } from "../../engine/own/make-record.ts";
 import { BoundAccess, type BoundParts } from "./bound-access.ts";
 import { BoundBody } from "./bound-body.ts";
 import { type SentFile, toDownload } from "./bound-files.ts";
@@ -79,6 +80,7 @@ export class BoundOperation {
     const withoutId = set.filter((entry) => !needsNewId(entry));
     const withId = set.filter(needsNewId);
     Object.assign(fields, fill(Object.fromEntries(withoutId), values));
+    if (target.spec !== undefined) this.addMissingOwners(call, fields);
     const missing = this.access.parentFields.filter((field) => fields[field] === undefined);
     this.requireOwners(call, { ...fields, ...Object.fromEntries(missing.map((field) => [field, null])) });
     let record = this.toFitting(call, { record: target.create(call, fields), sent: sentNames });
@@ -107,6 +109,24 @@ export class BoundOperation {
       if (fields[field] !== undefined) continue;
       if (owner === "organizations") fields[field] = principal.organization_id;
       if (owner === "users") fields[field] = principal.user_id;
+    }
+  }
+
+  /** Sets the other owners that a record needs to records that the caller may see. @throws ApiError INVALID_INPUT */
+  private addMissingOwners({ world, principal }: Call, fields: JsonObject): void {
+    const { user_id: actor_id, organization_id: actor_organization_id } = principal ?? {};
+    const context = { world, actor_id, actor_organization_id };
+    const collectionsByName = new Map(world.listCollections().map((one) => [one.name, one]));
+    const { belongs_to, schema } = this.parts.target.spec!;
+    const required = this.schemas.listRequired(schema);
+    const organization_id = fields["organization_id"] as string | undefined;
+    for (const [field, collection] of Object.entries(belongs_to)) {
+      if (fields[field] !== undefined || !required.has(field)) continue;
+      // The caller names a parent that must meet conditions.
+      if (this.access.parentFields.includes(field)) continue;
+      const id = findReferredId({ collection }, { context, collectionsByName, organization_id });
+      if (id === null) throw invalidInput(field, null, `${field} is required: there are no ${collection}`);
+      fields[field] = id;
     }
   }
 

@@ -1,7 +1,9 @@
 import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
+import { View } from "../state/view.ts";
 import { invalidInput } from "./errors.ts";
+import type { FactoryContext } from "./factory.ts";
 import { getValue, toFieldName, toPointer } from "./invalid-field.ts";
 import { isJsonObject, type JsonSchema, listFieldSchemas } from "./schema.ts";
 
@@ -132,19 +134,60 @@ export function requireSameOrganization(
   throw invalidInput("organization_id", organization_id, reason);
 }
 
+type DefaultsContext = Pick<FactoryContext, "actor_organization_id"> & { world: Pick<WorldReader, "all"> };
+
 /**
- * The default record that another one refers to: the first of its collection.
+ * The records that another one may refer to by default: those of an organization, if they name one. For an own operation,
+ * that is its caller's: callers do not see records of others.
+ */
+export function listDefaultRecords<R extends StoredRecord>(
+  { world, actor_organization_id }: DefaultsContext,
+  collection: Collection<R>,
+  organization_id = actor_organization_id,
+): View<R> {
+  const records = world.all(collection);
+  if (organization_id === undefined || !hasOrganization(collection)) return records;
+  return View.ofList([...records].filter((one) => Reflect.get(one, "organization_id") === organization_id));
+}
+
+const hasOrganization = ({ schema }: { schema: object }) =>
+  Object.hasOwn((schema as JsonSchema).properties ?? {}, "organization_id");
+
+/** An owner of an owner and so on, at most; owners may form a circle. */
+const MAX_OWNERS = 8;
+
+/** The organization that a record names, or that its owner does. */
+export function findOrganization(
+  record: object,
+  { schema }: AnyCollection,
+  source: { world: Pick<WorldReader, "get">; findCollection: (name: string) => AnyCollection | undefined },
+  depth = 0,
+): string | undefined {
+  let organization_id: unknown = Reflect.get(record, "organization_id");
+  visitReferences(schema, record, ({ reference: { collection, owned }, id }) => {
+    if (organization_id !== undefined || !owned || depth === MAX_OWNERS) return;
+    const owners = source.findCollection(collection);
+    const owner = owners && source.world.get(owners, id);
+    if (collection === "organizations") organization_id = id;
+    else if (owner !== undefined) organization_id = findOrganization(owner, owners!, source, depth + 1);
+  });
+  return typeof organization_id === "string" ? organization_id : undefined;
+}
+
+/**
+ * The first of `listDefaultRecords`.
  * @throws ApiError INVALID_INPUT for the field that would have to name one
  */
 export function requireFirstRecord<R extends StoredRecord>(
-  world: Pick<WorldReader, "all">,
+  context: DefaultsContext,
   collection: Collection<R>,
   field: string,
+  organization_id = context.actor_organization_id,
 ): R {
-  const first = world.all(collection).first();
-  if (first === undefined)
-    throw invalidInput(field, null, `${field} is required: there are no ${collection.name}`);
-  return first;
+  const first = listDefaultRecords(context, collection, organization_id).first();
+  if (first !== undefined) return first;
+  const owner = organization_id === undefined ? "" : ` of ${organization_id}`;
+  throw invalidInput(field, null, `${field} is required: there are no ${collection.name}${owner}`);
 }
 
 const MAX_SCANNED = 1000;

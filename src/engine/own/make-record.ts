@@ -1,7 +1,7 @@
 import type { Factory, FactoryContext } from "../contract/factory.ts";
 import { inventEmail, inventName, inventTitle } from "../contract/invent.ts";
 import { hasInstants, isInstant } from "../contract/public-view.ts";
-import type { Reference } from "../contract/references.ts";
+import { findOrganization, type Reference } from "../contract/references.ts";
 import { getPrefix, type JsonSchema } from "../contract/schema.ts";
 import { toValidator } from "../contract/validator.ts";
 import { getOwn } from "../maps.ts";
@@ -46,10 +46,14 @@ export function createFactory(
   };
 }
 
-interface InventContext {
-  context: FactoryContext;
+interface OwnerContext {
+  context: Pick<FactoryContext, "world" | "actor_id" | "actor_organization_id">;
   collectionsByName: ReadonlyMap<string, AnyCollection>;
   organization_id: string | undefined;
+}
+
+interface InventContext extends OwnerContext {
+  context: FactoryContext;
 }
 
 function invent(name: string, schema: JsonSchema, inventContext: InventContext): unknown {
@@ -116,21 +120,28 @@ function inventText(
   return text.padEnd(minLength, ".").slice(0, maxLength);
 }
 
-/** The id of a record of the same organization, if there is one; else of the first. */
-function findReferredId(
-  { collection: name }: Reference,
-  { context, collectionsByName, organization_id }: InventContext,
-): unknown {
-  const { world } = context;
+/**
+ * The id of a record of the same organization, if there is one. Else the first, except for an own operation: its caller does
+ * not see records of other organizations.
+ */
+export function findReferredId(
+  { collection: name }: Pick<Reference, "collection">,
+  { context, collectionsByName, organization_id }: OwnerContext,
+): string | null {
+  const { world, actor_id, actor_organization_id } = context;
   if (name === "organizations") return chooseOrganization(context, organization_id);
-  if (name === "users" && organization_id !== undefined)
-    return context.actor_id ?? findAuthor(world, organization_id);
+  if (name === "users" && actor_id !== undefined) return actor_id;
+  if (name === "users" && organization_id !== undefined) return findAuthor(world, organization_id);
   const collection = collectionsByName.get(name);
   if (collection === undefined) return null;
   const records = world.all(collection);
-  const sameOrganization = records
-    .page(0, 1000)
-    .find((one) => (one as Fields)["organization_id"] === organization_id);
-  const referred = sameOrganization ?? records.first();
+  const isOwn = actor_organization_id !== undefined;
+  const wanted = organization_id ?? actor_organization_id;
+  const source = { world, findCollection: (owner: string) => collectionsByName.get(owner) };
+  const referred =
+    records
+      .page(0, isOwn ? records.size : 1000)
+      .find((one) => (findOrganization(one, collection, source) ?? wanted) === wanted) ??
+    (isOwn ? undefined : records.first());
   return referred === undefined ? null : collection.getId(referred);
 }

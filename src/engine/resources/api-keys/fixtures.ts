@@ -11,7 +11,7 @@ const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 /** Makes a key. Its `current` organization is by default the caller's, its user's first one, or the first of the world. */
 export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   const { random, world } = context;
-  const user_id = fields.user_id ?? context.actor_id ?? requireFirstRecord(world, users, "user_id").id;
+  const user_id = fields.user_id ?? context.actor_id ?? requireFirstRecord(context, users, "user_id").id;
   return {
     id: fields.id ?? context.createId("apikey_"),
     user_id,
@@ -19,7 +19,7 @@ export const makeApiKey: Factory<ApiKey> = (fields, context) => {
       fields.current ??
       context.actor_organization_id ??
       Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
-      requireFirstRecord(world, organizations, "current").id,
+      requireFirstRecord(context, organizations, "current").id,
     key: fields.key ?? `ak_${random.characters(39, ALPHANUMERIC)}`,
     name: fields.name ?? `Key of ${user_id}`,
     revoked: fields.revoked ?? false,

@@ -58,7 +58,8 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
 /** Makes an entry of a history without changing the assistant, for example for a very long history. */
 export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const { world, isFixture, now } = context;
-  const resource_id = fields.resource_id ?? requireFirstRecord(world, assistants, "resource_id").id;
+  const resource_id =
+    fields.resource_id ?? requireFirstRecord(context, assistants, "resource_id", fields.organization_id).id;
   // A fixture makes an assistant together with its entries, so that it is not in the world yet.
   const assistant = isFixture ? undefined : world.get(assistants, resource_id);
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(context);

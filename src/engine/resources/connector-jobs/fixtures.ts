@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { toMilliseconds } from "../../contract/duration.ts";
-import { invalidInput } from "../../contract/errors.ts";
-import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
+import type { Factory, FactoryContext } from "../../contract/factory.ts";
 import {
   createEntryFormat,
   type FixtureEntry,
@@ -9,7 +8,11 @@ import {
   readOrganizations,
   reportContradictions,
 } from "../../contract/fixture-entry.ts";
-import { requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
+import {
+  listDefaultRecords,
+  requireFirstRecord,
+  requireReferencedRecord,
+} from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { HOUR_MS } from "../../state/clock.ts";
 import { type Connection, connections } from "../connections.ts";
@@ -21,7 +24,7 @@ const MAX_SCANNED = 1000;
 
 export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const { random, world, isFixture, now } = context;
-  const slot = isFixture ? readSlot(fields, world) : findSlot(fields, world);
+  const slot = isFixture ? readSlot(fields, context) : findSlot(fields, context);
   const newTotals = drawTotals(random);
   const status = fields.status ?? (slot.isFree && !hasEnded(fields) ? "running" : "succeeded");
   const isRunning = status === "running";
@@ -84,8 +87,9 @@ interface Slot {
 }
 
 /** The slot of a fixture's job. It is not free: a fixture's job runs only if its `status` says so. */
-function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
-  const connection_id = fields.connection_id ?? requireFirstRecord(world, connections, "connection_id").id;
+function readSlot(fields: Partial<ConnectorJob>, context: FactoryContext): Slot {
+  const { world } = context;
+  const connection_id = fields.connection_id ?? requireFirstRecord(context, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
     organization_id: chooseOrganization({ world }),
   };
@@ -93,32 +97,30 @@ function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
 }
 
 /** The first free slot among those that the fields allow; if none is free, the first of them. */
-function findSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
+function findSlot(fields: Partial<ConnectorJob>, context: FactoryContext): Slot {
   const { job_type } = fields;
-  const slots = chooseConnections(fields, world).flatMap(({ id, organization_id }) =>
+  const slots = chooseConnections(fields, context).flatMap(({ id, organization_id }) =>
     (job_type ? [job_type] : JOB_TYPES).map((type) => ({
       connection_id: id,
       organization_id,
       job_type: type,
     })),
   );
-  const free = slots.find((slot) => !findRunningJob(world, slot));
+  const free = slots.find((slot) => !findRunningJob(context.world, slot));
   return { ...(free ?? slots[0]!), isFree: free !== undefined };
 }
 
 /** The connections that a job with these fields may have. @throws ApiError INVALID_INPUT if there is none */
 function chooseConnections(
   { connection_id, organization_id }: Partial<ConnectorJob>,
-  world: RecordLookup,
+  context: FactoryContext,
 ): Connection[] {
   if (connection_id !== undefined)
-    return [requireReferencedRecord(world, connections, { field: "connection_id", id: connection_id })];
-  const first = requireFirstRecord(world, connections, "connection_id");
-  const candidates = [first, ...world.all(connections).page(0, MAX_SCANNED)].filter(
-    (connection) => organization_id === undefined || connection.organization_id === organization_id,
-  );
-  if (candidates.length > 0) return candidates;
-  throw invalidInput("connection_id", null, `${organization_id} has no connection; create one first`);
+    return [
+      requireReferencedRecord(context.world, connections, { field: "connection_id", id: connection_id }),
+    ];
+  requireFirstRecord(context, connections, "connection_id", organization_id);
+  return listDefaultRecords(context, connections, organization_id).page(0, MAX_SCANNED);
 }
 
 const entryFormat = createEntryFormat(ConnectorJob, {

@@ -31,7 +31,7 @@ export const makeDashboard: Factory<Dashboard> = (fields, context) => {
 /** Makes a link; by default, the state call's actor created it, else the dashboard's creator. */
 export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, isFixture, now } = context;
-  const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;
+  const dashboard_id = fields.dashboard_id ?? requireFirstRecord(context, dashboards, "dashboard_id").id;
   const status = fields.status ?? (fields.revoked_at == null ? "active" : "revoked");
   // By default a day ago, but not before the link was created.
   const defaultRevokedAt = isFixture ? Math.max(now - DAY_MS, fields.created_at ?? -Infinity) : now;

@@ -53,7 +53,8 @@ export const makeSession: Factory<MeetingSession> = (fields, context) => {
 /** Makes an entry that follows the last one of its session, unless its times are given. */
 export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const { random, world } = context;
-  const session_id = fields.session_id ?? requireFirstRecord(world, meetingSessions, "session_id").session_id;
+  const session_id =
+    fields.session_id ?? requireFirstRecord(context, meetingSessions, "session_id").session_id;
   const text = fields.text ?? pickNextLine(world, session_id, random);
   const start_time = fields.start_time ?? findNextStart({ ...fields, text, session_id }, world, random);
   const end_time =
@@ -90,8 +91,7 @@ function findNextStart(
 
 export const makeLog: Factory<MeetingLog> = (fields, context) => ({
   id: fields.id ?? context.createId("mblog_"),
-  session_id:
-    fields.session_id ?? requireFirstRecord(context.world, meetingSessions, "session_id").session_id,
+  session_id: fields.session_id ?? requireFirstRecord(context, meetingSessions, "session_id").session_id,
   at: fields.at ?? context.now,
   level: fields.level ?? "info",
   message: fields.message ?? "The assistant is listening.",
@@ -100,7 +100,8 @@ export const makeLog: Factory<MeetingLog> = (fields, context) => ({
 /** Makes a recording, which begins with its session unless it has a start. */
 export const makeRecording: Factory<MeetingRecording> = (fields, context) => {
   const { world, now } = context;
-  const session_id = fields.session_id ?? requireFirstRecord(world, meetingSessions, "session_id").session_id;
+  const session_id =
+    fields.session_id ?? requireFirstRecord(context, meetingSessions, "session_id").session_id;
   const { started_at: sessionStart = now, ended_at = null } = world.get(meetingSessions, session_id) ?? {};
   const started_at = fields.started_at ?? sessionStart;
   const recording_id = fields.recording_id ?? context.createId("mbrec_");

@@ -31,7 +31,9 @@ export const makeTrack: Factory<Track> = (fields, context) => {
   const { world, now } = context;
   const [collectionInId, trackInId] = fields.id?.split(":") ?? [];
   const collection_id =
-    fields.collection_id ?? collectionInId ?? requireFirstRecord(world, musicCollections, "collection_id").id;
+    fields.collection_id ??
+    collectionInId ??
+    requireFirstRecord(context, musicCollections, "collection_id").id;
   const track_id = fields.track_id ?? trackInId ?? context.createId("mtrack_");
   return {
     id: `${collection_id}:${track_id}`,

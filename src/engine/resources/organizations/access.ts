@@ -108,10 +108,10 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
  * @throws ApiError INVALID_INPUT if there is none
  */
 export function chooseOrganization(
-  { world, actor_organization_id }: Pick<FactoryContext, "world"> & Partial<FactoryContext>,
-  organization_id = actor_organization_id,
+  context: Pick<FactoryContext, "world"> & Partial<FactoryContext>,
+  organization_id = context.actor_organization_id,
 ): string {
-  return organization_id ?? requireFirstRecord(world, organizations, "organization_id").id;
+  return organization_id ?? requireFirstRecord(context, organizations, "organization_id").id;
 }
 
 /** The author of records, and the actor of log entries, if there is no user. */

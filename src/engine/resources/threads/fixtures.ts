@@ -46,11 +46,11 @@ export const makeThread: Factory<Thread> = (fields, context) => {
 };
 
 export const makeMessage: Factory<Message> = (fields, context) => {
-  const { random, world, now } = context;
+  const { random, now } = context;
   const role = fields.role ?? "user";
   return {
     id: fields.id ?? context.createId("msg_"),
-    thread_id: fields.thread_id ?? requireFirstRecord(world, threads, "thread_id").id,
+    thread_id: fields.thread_id ?? requireFirstRecord(context, threads, "thread_id").id,
     role,
     content: fields.content ?? random.pick(EXCHANGES)[role === "assistant" ? 1 : 0],
     created_at: fields.created_at ?? now,

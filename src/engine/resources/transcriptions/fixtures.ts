@@ -59,9 +59,10 @@ function pickPastStart(status: Transcription["status"], { random }: FactoryConte
 
 /** Makes a sentence that follows the last one, unless its times are given. */
 export const makeSentence: Factory<Sentence> = (fields, context) => {
-  const { random, world } = context;
+  const { random } = context;
   const transcription_id =
-    fields.transcription_id ?? requireFirstRecord(world, transcriptions, "transcription_id").transcription_id;
+    fields.transcription_id ??
+    requireFirstRecord(context, transcriptions, "transcription_id").transcription_id;
   const text = fields.text ?? pickNextSentence(transcription_id, context);
   const start = fields.start ?? findNextStart({ ...fields, transcription_id, text }, context);
   return {

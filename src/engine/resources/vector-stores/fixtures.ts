@@ -1,12 +1,7 @@
 import { Type } from "typebox";
 import { toMilliseconds } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
-import {
-  chooseCreation,
-  type Factory,
-  type FactoryContext,
-  type RecordLookup,
-} from "../../contract/factory.ts";
+import { chooseCreation, type Factory, type FactoryContext } from "../../contract/factory.ts";
 import {
   createEntryFormat,
   createListReader,
@@ -16,7 +11,7 @@ import {
   reportContradictions,
 } from "../../contract/fixture-entry.ts";
 import { inventTitle } from "../../contract/invent.ts";
-import { requireReferencedRecord } from "../../contract/references.ts";
+import { listDefaultRecords, requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { DAY_MS } from "../../state/clock.ts";
@@ -41,7 +36,7 @@ export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
 /** Makes a file of a store; progress, step and times follow from its status (3.1, G11). */
 export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const { isFixture, now } = context;
-  const ids = pickStoreAndFile(fields, context.world);
+  const ids = pickStoreAndFile(fields, context);
   const status = pickStatus(fields, isFixture);
   const processing_ms =
     isFixture && status !== "processing"
@@ -109,13 +104,14 @@ function pickStart(
 const MAX_SCANNED = 1000;
 
 /** Picks a store and a file of the same organization that the store does not have yet; given ones are used. */
-function pickStoreAndFile({ id, ...fields }: Partial<StoreFile>, world: RecordLookup) {
+function pickStoreAndFile({ id, ...fields }: Partial<StoreFile>, context: FactoryContext) {
+  const { world } = context;
   const [storeInId, fileInId] = id?.split(":") ?? [];
   const { store_id = storeInId, file_id = fileInId } = fields;
   if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
   const stores = store_id
     ? [requireReferencedRecord(world, vectorStores, { field: "store_id", id: store_id })]
-    : world.all(vectorStores).page(0, MAX_SCANNED);
+    : listDefaultRecords(context, vectorStores).page(0, MAX_SCANNED);
   const candidates = file_id
     ? [requireReferencedRecord(world, files, { field: "file_id", id: file_id })]
     : world.all(files).page(0, MAX_SCANNED);

@@ -58,7 +58,9 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
 /** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
 export const makeDelivery: Factory<Delivery> = (fields, context) => {
   const { world, isFixture, now } = context;
-  const webhook_id = fields.webhook_id ?? requireFirstRecord(world, webhooks, "webhook_id").webhook_id;
+  const webhook_id =
+    fields.webhook_id ??
+    requireFirstRecord(context, webhooks, "webhook_id", fields.organization_id).webhook_id;
   const getWebhook = () => requireReferencedRecord(world, webhooks, { field: "webhook_id", id: webhook_id });
   const status = fields.status ?? pickStatus(fields);
   const hasFailed = status === "failed";
