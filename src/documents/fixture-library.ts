@@ -11,6 +11,7 @@ import {
   type FixtureShape,
   getFixtureShape,
   getMinimumRecordCount,
+  listIdFields,
 } from "../engine/fixtures/fixture-shape.ts";
 import { getOrAdd } from "../engine/maps.ts";
 import { digest } from "../engine/platform.ts";
@@ -56,7 +57,7 @@ export class FixtureLibrary implements FixtureSource {
   constructor({ resources, cwd = process.cwd(), ...options }: FixtureLibraryOptions) {
     const folders = options.folders ?? listFixtureFolders(cwd);
     this.resources = resources;
-    this.readOptions = { ...options, folders, cwd };
+    this.readOptions = { ...options, folders, cwd, getIdFields: () => listIdFields(this.resources) };
     this.builders = createRootBuilders(resources);
     this.files = new DocumentLibrary<Fixture>({
       folders,

@@ -3,7 +3,7 @@ import { findNearest, tryParseJson } from "../engine/contract/text.ts";
 import { checkJsonText } from "../engine/documents/check-json.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
 import { DEFAULT_LIMITS, type DocumentLimits, LARGE_LIMITS } from "../engine/documents/document-limits.ts";
-import { type LayeredDocument, mergeLayers } from "../engine/documents/merge-documents.ts";
+import { type IdFields, type LayeredDocument, mergeLayers } from "../engine/documents/merge-documents.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
 import {
   createInlineDocument,
@@ -36,6 +36,7 @@ export interface FixtureReadOptions {
   /** Uses shipped fixtures as the build has stored them, unless false. */
   trustBuild?: boolean;
   warn?: Warn;
+  getIdFields?: () => IdFields;
 }
 
 /** The user's folder of fixtures, if there is one, then the shipped one. */
@@ -121,7 +122,10 @@ function readChain(top: Layer, options: FixtureReadOptions): ParsedFixture {
     next = readExtended(next, layers, options);
   }
   return {
-    document: mergeLayers(layers.map(({ document }) => document) as [UserDocument, ...UserDocument[]]),
+    document: mergeLayers(
+      layers.map(({ document }) => document) as [UserDocument, ...UserDocument[]],
+      options.getIdFields?.(),
+    ),
     files: new Map(
       layers.flatMap(({ file, version }) => (file === undefined ? [] : [[file, version] as const])),
     ),

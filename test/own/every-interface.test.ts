@@ -245,6 +245,63 @@ describe("files about own operations", () => {
     expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("wrong.yaml:3:")]);
   });
 
+  it("merge lists of own records by the field with their ids when they extend others [interfaces 5]", async () => {
+    const document = {
+      openapi: "3.1.0",
+      info: { title: "Shelves", version: "1" },
+      paths: {},
+      components: {
+        schemas: {
+          Shelf: {
+            type: "object",
+            required: ["code"],
+            properties: { key: { type: "string" }, code: { type: "string" }, rows: { type: "integer" } },
+          },
+        },
+      },
+      "x-understudy": { collections: { shelves: { schema: "#/components/schemas/Shelf", id: "code" } } },
+    };
+    const shelves = ["a", "b", "c", "d"].map((code) => ({ key: "wood", code, rows: 1 }));
+    const base = write("base.json", JSON.stringify({ extends: "reference", shelves }));
+    const changed = [
+      { code: "b", rows: 2 },
+      { key: "wood", code: "e" },
+    ];
+    const list = write("list.json", JSON.stringify({ extends: base, shelves: changed }));
+    const top = JSON.stringify({ extends: list, shelves: { c: null, d: { rows: 4 }, f: {} } });
+    const openapi = write("shelves.json", JSON.stringify(document));
+    const listShelves = async (fixture: string) => {
+      understudy = await createUnderstudy({ openapi: [openapi], fixture });
+      const sandbox = await understudy.open("default");
+      const { items } = await sandbox.state("shelves" as "threads").list({ limit: 100 });
+      await understudy.close();
+      return items;
+    };
+    expect(await listShelves(list)).toEqual([
+      shelves[0],
+      { ...shelves[1], rows: 2 },
+      shelves[2],
+      shelves[3],
+      { key: "wood", code: "e" },
+    ]);
+    expect(await listShelves(write("top.json", top))).toEqual([
+      shelves[0],
+      { ...shelves[1], rows: 2 },
+      { ...shelves[3], rows: 4 },
+      { key: "wood", code: "e" },
+      { code: "f" },
+    ]);
+    const wrong = write(
+      "wrong.json",
+      JSON.stringify({ extends: list, shelves: { x: null, b: { rows: "2" } } }),
+    );
+    const checked = await runCommand(["fixture", "check", wrong, "--openapi", openapi]);
+    expect([checked.code, checked.stdout + checked.stderr]).toEqual([
+      1,
+      expect.stringMatching(/there is no x here to delete[\s\S]*wrong\.json:1:[\s\S]*rows/),
+    ]);
+  });
+
   it("are accepted by scenario check with own operations [interfaces 6]", async () => {
     const makeRule = (operation: string) =>
       `name: mine\ndescription: d\nrules:\n  - match: { operation: ${operation} }\n    effect: { error: RATE_LIMIT_EXCEEDED }\n`;
