@@ -271,7 +271,7 @@ describe("files about own operations", () => {
     const top = JSON.stringify({ extends: list, shelves: { c: null, d: { rows: 4 }, f: {} } });
     const openapi = write("shelves.json", JSON.stringify(document));
     const listShelves = async (fixture: string) => {
-      understudy = await createUnderstudy({ openapi: [openapi], fixture });
+      understudy = await createUnderstudy({ openapi: [openapi], fixture: fixture as `${string}.json` });
       const sandbox = await understudy.open("default");
       const { items } = await sandbox.state("shelves" as "threads").list({ limit: 100 });
       await understudy.close();
