@@ -68,7 +68,8 @@ Every operation of the service that Understudy emulates, then the [records](#rec
 generated from the [OpenAPI document](openapi.json), which has every detail. [Getting started](getting-started.md) has a first request.
 
 A description ends with links. \`4.5\` leads to the service's [reference](reference/service-api.md). \`G03\` leads to [what Understudy
-does](reference/assumptions.md) where the reference is silent.
+does](reference/assumptions.md) where the reference is silent. [Sandboxes and time](sandboxes-and-time.md) explains settings, such as
+\`preview\`, and the sandbox's clock.
 
 How fields are written:
 

@@ -97,7 +97,7 @@ const listAuthConfigs = operation({
   route: "GET /v1/admin/connector/auth-configs",
   summary: "List the auth configurations of connectors",
   description:
-    "Lists the configurations of the key's current organization, newest first. Only the organization's owners and admins may call this.",
+    "The configurations are those of the key's current organization, newest first. Only the organization's owners and admins may call this.",
   errors: ["INSUFFICIENT_PERMISSIONS", ...CURRENT_MEMBER_ERRORS],
   success: {
     status: 200,

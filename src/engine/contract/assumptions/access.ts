@@ -40,6 +40,7 @@ export const ACCESS: AssumptionsById = {
       "The checks of a request, in order: route, faults, credentials, rate limit, readable body, shape of the values, existence and access, spending (only `model_responses.create` is billable), the operation's own rules.",
     details: [
       "[Errors and limits](../errors-and-limits.md#why-was-this-answered) has the answer of each check.",
+      "No path has the method HEAD, so it is a 405.",
     ],
   },
   G05: {

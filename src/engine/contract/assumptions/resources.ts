@@ -124,7 +124,7 @@ export const RESOURCES: AssumptionsById = {
     chosen:
       "The same seed and input give the same bytes. The bytes decide what a file is if its type is octet-stream, a range such as `image/*`, or undeclared. `image/jpg` means JPEG. Animated images are refused.",
     details: [
-      "A field of the other provider is a 422 with this field. A file that cannot be decoded as an image is a 422 with `image_file`. An image of another type is a 415.",
+      "A field of the other provider is a 422 with this field. A file that cannot be decoded as an image is a 422 with `image_file` or `mask_file`. An image of another type is a 415.",
       "A result of more than 40 megapixels is a 422 with the side that is extended most.",
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed.",
       "`provider_b` scales image and mask to `size`. It fills the mask's transparent part with the colours around it, and with a tint from the input.",
@@ -167,7 +167,7 @@ export const RESOURCES: AssumptionsById = {
     details: [
       "Without a limit, `monthly_limit`, `utilization_percentage` and `remaining_budget` are null. Beyond the limit, `remaining_budget` is 0.",
       "`overall_status` is the worst status of the organization, of all keys together, and of each key.",
-      "`api_key_limits` lists the keys with a limit or any spending in the organization, in the order of their ids. `total_keys` counts the listed keys. A key may have another limit in each organization.",
+      "`api_key_limits` lists the keys that have a limit in the organization, or spent there in the month, in the order of their ids. `total_keys` counts the listed keys. A key may have another limit in each organization.",
       "The spending of a deleted key still counts in its months, under the key's last name and without a limit. A new key with the same id starts at zero.",
     ],
   },

@@ -67,7 +67,7 @@ export const listModels = operation({
   assumed: { envelope: "G21", body: "G21" },
   route: "GET /v1/models",
   summary: "List the models",
-  description: "Lists the active models, in the order of `order`, then of title.",
+  description: "Only active models are listed, ordered by `order`, then by title.",
   errors: CURRENT_MEMBER_ERRORS,
   success: { status: 200, schema: Type.Object(MODEL_LIST_FIELDS) },
   access: requireCurrentMember,
