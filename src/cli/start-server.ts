@@ -45,7 +45,7 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
   // A generated token is shown nowhere else.
   else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
     printLines(token);
-  // After the start, so that removing the folders of killed servers does not delay it.
+  // Removes folders of killed servers once this one has started, so as not to delay its start.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
   const watch = await watchFiles(understudy, options.ownFiles);

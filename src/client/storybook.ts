@@ -79,6 +79,6 @@ export function understudy(options: StorybookOptions = {}): StorybookPreview {
     loading = loaded.catch(() => {});
     return loaded;
   };
-  // Not inline: each story of a docs page gets its own frame, and so its own sandbox.
+  // `inline: false` gives each story of a docs page its own frame, and so its own sandbox.
   return { parameters: { docs: { story: { inline: false } } }, loaders: [begin] };
 }

@@ -22,7 +22,7 @@ export interface TestOptions
    * be reachable, only if true.
    */
   origin?: boolean;
-  /** Without a server and its sockets: `sandbox.fetch` answers in the test's process (interfaces.md 17). Not in a suite. */
+  /** Starts no server: `sandbox.fetch` answers in the test's process (interfaces.md 17). Not allowed in a suite. */
   engine?: boolean;
   /** Active from the start; in a suite, in addition to the suite's own. */
   scenarios?: readonly ScenarioName[];

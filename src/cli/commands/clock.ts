@@ -76,7 +76,7 @@ async function advanceUntilDelivered(sandbox: SandboxClient): Promise<Result> {
     const retries = (await sandbox.clock.pending()).filter(({ kind }) => kind === "webhook.retry");
     if (retries.length === 0) break;
     for (const { subject } of retries) retriedIds.add(subject);
-    // Not to the instant, which may be past by now if the clock runs.
+    // Advances by a duration, since the clock may run, and the instant be past by now.
     const waitMs = Math.max(0, Date.parse(retries[0]!.due_at) - Date.parse(now));
     const advanced = await sandbox.clock.advance(waitMs);
     now = advanced.now;
@@ -154,7 +154,7 @@ const set = sandboxCommand({
   describe: "Set the time to a later instant and run what becomes due; the mode stays",
   toOptionName: () => "<instant>",
   async run({ instant }, sandbox) {
-    // Not a PUT of the clock: that needs the mode, and accepts no instant for the mode real.
+    // Advances the clock, since a PUT needs the mode, and accepts no instant for the mode `real`.
     const advanced = await sandbox.clock.advance({ to: instant });
     const ran = await addAnswers(sandbox, advanced.ran);
     const state = await sandbox.clock.show();

@@ -98,7 +98,7 @@ export class SuiteServer {
 }
 
 function isSameScenario({ rules, stages = [] }: ScenarioState, scenario: Scenario): boolean {
-  // Without what has happened to a rule and its lease since; JSON drops undefined fields.
+  // Hits, and the end of a lease, are left out: they change after the activation. JSON drops undefined fields.
   const serverRules = rules.map(({ hits: _hits, spent: _spent, lease, ...rule }) => {
     const { ttl, hits } = lease ?? {};
     return { ...rule, ...(lease && { lease: JSON.parse(JSON.stringify({ ttl, hits })) }) };

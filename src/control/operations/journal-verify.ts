@@ -107,7 +107,7 @@ function requireCompleteJournal({ dropped }: Journal): void {
   );
 }
 
-/** After entries were lost, any user, webhook and path is possible. */
+/** The names that an expectation may contain. Once entries were evicted, any user, webhook and path is possible. */
 function listKnownWords({ api, world, journal, faults }: Sandbox): MatchableWords {
   if (journal.dropped > 0) return { api, sandboxWords: undefined };
   const reader = world.read();

@@ -128,7 +128,7 @@ export class PublicCollection {
   }
 
   /**
-   * Also adds defaults, and makes texts of numeric ids.
+   * Checks the fields of a record, which may be a part of it. Also adds defaults to them, and makes texts of numeric ids.
    * @throws what `createError` returns, for the first field that is unknown or does not fit
    */
   checkFields(fields: unknown): void {

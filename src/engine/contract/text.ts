@@ -44,7 +44,7 @@ export function foldCase(text: string): string {
   return text.normalize("NFC").toLowerCase().replaceAll("ς", "σ");
 }
 
-/** Without half of the last character, which some clients cannot read. */
+/** Cuts a text to a length, and drops a half of a surrogate pair at its end, which some clients cannot read. */
 export function cutText(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 }

@@ -268,7 +268,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     const before = new Set(stagesByScenario.values());
     const after = new Set(this.stagesByScenario.values());
     this.leases.end([...before].filter((one) => !after.has(one)));
-    // After an edit of the scenario, a stage may have begun earlier.
+    // A stage of an edited scenario may have begun before the edit.
     for (const one of after) if (!before.has(one)) this.leases.begin([one], one.progress.begun.at(-1)!.at);
     this.notify();
   }

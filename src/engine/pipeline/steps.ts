@@ -299,7 +299,7 @@ function spendTokens(exchange: Exchange): void {
   exchange.rate = { ...rate, token_remaining };
 }
 
-/** After the commit: an answer may report effects of the commit. */
+/** Makes the answer once the change is committed, since it may report effects of the commit. */
 function finish(exchange: Exchange): undefined | Promise<void> {
   const { operation, dryRun } = exchange;
   if (operation!.finish !== undefined && dryRun === undefined) return runFinish(exchange);
@@ -333,9 +333,9 @@ export const REQUEST_STEPS: readonly Step<Exchange>[] = [
   { name: "validation", run: validate },
   { name: "auth", run: identifyFromBody },
   { name: "rate-limit", run: countRequestIdentifiedFromBody },
-  // For operations that receive bytes, call other servers or take long; authorized first.
+  // Only operations that receive bytes, call other servers or take long have `prepare`; they are authorized before it.
   { name: "rule", run: prepare },
-  // In one transaction: authorize, checkBudget, handle.
+  // `authorize`, `checkBudget` and `handle` run in one transaction.
   { name: "rule", run: commit },
   { name: "rule", run: finish },
   { name: "fault-after", run: injectFaultsAfter },

@@ -146,7 +146,7 @@ export class Sandbox {
     this.journal.clear();
     this.history.startAgain(this.resets);
     this.world = this.createWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
-    // After the new world, in which the leases of the first scenarios start again.
+    // The leases of the first scenarios start again in the new world, so it is created before.
     this.faults.reset();
     this.applySettings();
     this.parts.onChange(this, "reset");

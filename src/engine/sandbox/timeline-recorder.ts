@@ -152,7 +152,7 @@ export class TimelineRecorder {
   private recordTimer(commit: RecordedCommit, timer: Timer, advance: WorldChange | undefined): void {
     const provenance = this.origins.get(timer) ?? this.findSavedProvenance(`${timers.name}\0${timer.id}`);
     const { origin, instantBeforeStep, changedAt } = this.sandbox.world;
-    // Before the timer is due, so that a rewind to the state before it leaves the timer pending.
+    // An instant before the timer is due, so that a rewind to the state before it leaves the timer pending.
     const now = Math.min(instantBeforeStep, origin + timer.due - 1, changedAt);
     const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
     const state = { ...this.getState(now), version: commit.from };

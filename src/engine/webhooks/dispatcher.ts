@@ -217,7 +217,7 @@ class Dispatcher<S extends SendingSandbox> {
   private recordOutcome(job: Job, change: (tx: Transaction) => void, source?: ChangeSource): boolean {
     const { id } = job.queued;
     if (this.jobs.get(id) !== job) return false;
-    // Before the change, so that the attempt's removal does not cancel the job.
+    // Removed before the change: otherwise the change, which removes the attempt, would cancel the job.
     this.jobs.delete(id);
     try {
       this.world.transact(change, source);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingMessage, RequestListener, ServerResponse } from "node:http";
-// Not the globals, which a test in the server's process may have replaced by a fake clock.
+// Imported, since a test in the server's process may have replaced the globals by a fake clock.
 import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
 

@@ -205,7 +205,7 @@ class FormReader {
     }
     // busboy shortens names such as `..` and `dir/` to an empty one, and reports an empty or missing one as undefined.
     if (filename === "") return undefined;
-    // From the head, since busboy assumes text/plain for a part without a type.
+    // The type is read from the part's head, since busboy assumes text/plain for a part without one.
     const mime_type = toPartType(findContentType(this.head));
     const key = this.parts.createFileKey(name, { filename, type: mime_type });
     const path = join(this.storage.folder, `file-${this.pendingParts.length}`);

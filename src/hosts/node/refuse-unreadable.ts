@@ -101,7 +101,7 @@ function answerUnreadable(error: ParserError, socket: Socket): void {
   refuseSocket(socket, STATUSES[error.code ?? ""] ?? 400, explainError(error));
 }
 
-/** By connection. */
+/** By connection: the response to its latest request. */
 const lastResponses = new WeakMap<Socket, ServerResponse>();
 /** By response: the one before it, which was not finished when the request arrived. */
 const earlierResponses = new WeakMap<ServerResponse, ServerResponse>();

@@ -165,7 +165,7 @@ function listSteps(
     // A replay draws the id again from the number of earlier requests, unless it came from another seed.
     const { id, request_number: number } = entry;
     const isNumbered = number !== undefined && drawRequestId(idSeed, number) === id;
-    // Before the answer registers its secrets: the request can only contain those of earlier answers.
+    // Made before the answer registers its secrets: the request can only contain those of earlier answers.
     const request = { ...(isNumbered && { number }), ...describeRequest(entry, sandbox, secrets) };
     steps.push({ request, answer: toRecordedAnswer(entry, i + 1, secrets) });
   }

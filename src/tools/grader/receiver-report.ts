@@ -25,7 +25,7 @@ export function formatText(original: ReceiverReport, { colour = false }: { colou
     lines.push(
       `${paint(33, "----")}  ${pluralize(notRun.length, "check was", "checks were")} not run: ${notRun.map(({ id }) => id).join(", ")}`,
     );
-  // Not for a receiver that could not be graded, which has more urgent problems.
+  // A receiver that could not be graded has more urgent problems.
   if (report.stopped === null) {
     const questions = report.manual_checks.map(({ what, how }) => `  - ${what}. ${how}`);
     lines.push("", "To check in the code:", ...questions);

@@ -36,7 +36,7 @@ export interface CheckReport extends CheckResult<VerifyOutcome> {
   differences: { assumption: string; detail: string }[];
   /** Why it could not be observed. */
   not_observed: string[];
-  /** Without effect on the outcome. */
+  /** Remarks, which do not affect the outcome. */
   notes: string[];
   requests: SentRequest[];
 }

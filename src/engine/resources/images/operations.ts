@@ -117,7 +117,7 @@ function requireProviderFields({ body, files }: UncropCall): void {
 async function extendImage({ body, files, world }: UncropCall, signal: AbortSignal): Promise<GeneratedImage> {
   const image = await inspectImage(files["image_file"]!, { field: "image_file", formats: IMAGE_FORMATS });
   const border = planBorder(body, image);
-  // Without a seed each call gives another tint, and the same one again after a reset.
+  // If the request has no seed, each call gets another tint, in the same order after a reset.
   const seed = body.seed ?? world.random("images.uncrop").uint32();
   signal.throwIfAborted();
   const pixels = await decodeImage(image, { channels: 3 });

@@ -206,7 +206,7 @@ function applyUpdate(
   const completed_at = after.completed_at ?? before.completed_at ?? Math.max(tx.now, after.started_at);
   if (after.status === "completed") return { ...after, completed_at };
   const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED_TYPE);
-  // Without a given progress, running processing fails at the one it has reached.
+  // If the call gives no progress, running processing fails at the progress that it has reached.
   const follows = before.status === "processing" && progress_percent === current;
   return follows ? failed : { ...failed, progress_percent };
 }

@@ -22,11 +22,13 @@ const FEW_CHARACTERS = 1000;
  * come first, since their answers contain ids of objects.
  */
 export function createAnswerChecks(contract: Contract): Check[] {
-  const reading = contract.operations.filter((one) => isHarmless(one) || one.method === "GET");
-  const ownOperations = reading.filter((one) => one.sourceFile !== undefined);
-  const reference = reading.filter((one) => one.sourceFile === undefined);
+  const readOperations = contract.operations.filter((one) => isHarmless(one) || one.method === "GET");
+  const ownOperations = readOperations.filter((one) => one.sourceFile !== undefined);
+  const referenceOperations = readOperations.filter((one) => one.sourceFile === undefined);
   const sorted = [
-    ...reference.toSorted((a, b) => listObjectParameters(a).length - listObjectParameters(b).length),
+    ...referenceOperations.toSorted(
+      (a, b) => listObjectParameters(a).length - listObjectParameters(b).length,
+    ),
     ...sortOwnOperations(ownOperations, contract),
   ];
   return sorted.map((operation) => ({

@@ -22,7 +22,7 @@ function createNoCredentialsChecks({ operations }: Contract): Check[] {
   }));
 }
 
-/** Without an id in its path, an own operation might change something if it does not check the caller. */
+/** Whether the call is safe: an own operation that checks no caller might change something, unless its path needs an id. */
 function canBeCalled(operation: AnyOperation): boolean {
   return (
     operation.sourceFile === undefined || isHarmless(operation) || listParameterNames(operation).length > 0
