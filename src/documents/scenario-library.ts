@@ -114,11 +114,14 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.hasWithoutListing(name) || this.files.find(name) !== undefined;
   }
 
-  /** Whether the scenario is active, opened, derived, or has a file of its name; does not list folders. */
+  /**
+   * Whether the scenario has a file that is active or of its name, is opened, or derived; does not list folders. An active
+   * scenario of no file may be derived from another sandbox's own operations.
+   */
   hasWithoutListing(name: string): boolean {
     const { openedScenarios, refusalScenarios, files } = this;
     return (
-      this.isActive(name) ||
+      files.listInUse().some((document) => files.getName(document) === name) ||
       openedScenarios.has(name) ||
       refusalScenarios.has(name) ||
       files.findByFileName(name) !== undefined
@@ -156,14 +159,11 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.files.add(path);
   }
 
-  addDocument(name: string, document: object): boolean {
+  addDocument(name: string, document: object, api = this.api): boolean {
     const isReplaced = this.openedScenarios.has(name) && !this.isActive(name);
     if (this.has(name) && !isReplaced) return false;
     const text = JSON.stringify({ ...document, name });
-    this.openedScenarios.set(
-      name,
-      readScenario({ text, displayName: `scenario ${name}`, file: name }, this.api),
-    );
+    this.openedScenarios.set(name, readScenario({ text, displayName: `scenario ${name}`, file: name }, api));
     return !isReplaced;
   }
 

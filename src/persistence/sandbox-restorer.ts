@@ -63,7 +63,8 @@ export class SandboxRestorer {
     return { saved: parseSavedSandbox((collection) => idFields.get(collection), rows), ownResources, api };
   }
 
-  private async readOwnOperations(
+  /** @throws MissingOperations */
+  async readOwnOperations(
     name: string,
     operations: SavedSandbox["operations"],
   ): Promise<Omit<ParsedSandbox, "saved">> {

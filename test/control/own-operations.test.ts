@@ -194,4 +194,15 @@ describe("an OpenAPI document of one sandbox", () => {
     const { body: bundle } = await api.call(undefined, "POST", `${CONTROL}/bundle`);
     expect(await replayBundle(readBundle(JSON.stringify(bundle), "a.json"))).toMatchObject({ requests: 4 });
   });
+
+  it("has scenarios that another sandbox's header cannot name, also while they are active here [interfaces 3, 18]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
+    await put({ openapi: TEXT });
+    const names = ["getProject-not-found"];
+    await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, { names });
+    const { status, body } = await api.call("dan", "GET", "/_s/other/v1/models", undefined, {
+      "x-sandbox-fault": names[0]!,
+    });
+    expect([status, body.detail]).toEqual([400, expect.stringContaining("neither a code")]);
+  });
 });

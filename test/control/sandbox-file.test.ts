@@ -251,6 +251,41 @@ describe("a sandbox as a file", () => {
     expect(await (await opened.fetch("/v1/tags", { headers })).text()).not.toContain('"red"');
   });
 
+  it("keeps the active scenarios of own operations, of the sandbox's document and of the server's [interfaces 18, 19]", async () => {
+    const folder = createTempFolder();
+    const file = join(folder, "tag.yaml");
+    writeFileSync(file, describeCollection("tag"));
+    mkdirSync(join(folder, "scenarios"));
+    const rules = "rules: [{ match: { operation: list-tag }, effect: { status: 503 } }]\n";
+    writeFileSync(join(folder, "scenarios", "no-tags.yaml"), rules);
+    const derived = "create-tag-invalid-input";
+    const ofServer = await createUnderstudy({ openapi: [file], scenariosFolder: join(folder, "scenarios") });
+    const ofSandbox = await createUnderstudy();
+    closing.push(ofServer, ofSandbox);
+    const first = await ofServer.sandbox();
+    await first.scenarios.activate(derived as never, "no-tags" as never);
+    const second = await ofSandbox.sandbox();
+    await second.operations.replace(describeCollection("tag"));
+    await second.scenarios.activate(derived as never);
+    const persist = { folder: createTempFolder(), durable: false };
+    const elsewhere = await startReference({ persist });
+    const remote = await connect(elsewhere.url);
+    await remote.openFile(await first.export(), "first");
+    await remote.openFile(await second.export(), "second");
+    await elsewhere.close();
+    const restarted = await startReference({ persist });
+    closing.push(restarted);
+    const ask = async (name: string, method: string) => {
+      const opened = await (await connect(restarted.url)).open(name);
+      const headers = { "api-key": opened.credentials.usr_ada, "content-type": "application/json" };
+      const body = method === "POST" ? JSON.stringify({ name: "red" }) : null;
+      return (await opened.fetch("/v1/tags", { method, headers, body })).status;
+    };
+    expect([await ask("first", "POST"), await ask("first", "GET"), await ask("second", "POST")]).toEqual([
+      422, 503, 422,
+    ]);
+  });
+
   it("has the OpenAPI file of its server, or a message what to do if there are more [interfaces 18, 19]", async () => {
     const folder = createTempFolder();
     const write = (noun: string) => {

@@ -68,10 +68,11 @@ function toContent(
       },
     },
     states: encodeStates(history, base, collections),
-    scenarios: faults.rules.scenarios.map((scenario) => ({
-      name: scenario,
-      document: scenarios.getLastGood(scenario).document,
-    })),
+    scenarios: faults.rules.scenarios.flatMap((scenario) => {
+      const usable = scenarios.has(scenario) ? scenarios.getLastGood(scenario) : undefined;
+      // Those without a file are derived from the operations again.
+      return usable?.file === undefined ? [] : [{ name: scenario, document: usable.document }];
+    }),
     operations: sandbox.api.resources.flatMap((one) =>
       one.userSource && !one.userSource.sent ? [one.userSource] : [],
     ),

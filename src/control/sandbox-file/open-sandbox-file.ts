@@ -46,10 +46,8 @@ export async function openSandboxFile(
     checkFile(file);
     const { saved } = file.content;
     saved.operations = findOwnDocument(file, server);
-    for (const one of file.content.scenarios)
-      if (server.scenarios.addDocument(one.name, one.document)) addedScenarios.push(one.name);
     return await createOrDiscard({ server, site }, () =>
-      restore(server, file, { name: newName ?? file.name, create }),
+      restore(server, file, { name: newName ?? file.name, create, addedScenarios }),
     );
   } catch (error) {
     if (created !== undefined && server.sandboxes.get(created.name) === created)
@@ -98,17 +96,25 @@ function findOwnDocument(
   );
 }
 
-/** `create` gives the sandbox its name. */
+/** `create` gives the sandbox its name; `addedScenarios` receives the names of the scenarios that the server gets. */
 async function restore(
   server: ControlServer,
   { content, journal }: SandboxFile,
-  { name, create }: { name: string; create: SandboxRegistry["restoreSaved"] },
+  {
+    name,
+    create,
+    addedScenarios,
+  }: { name: string; create: SandboxRegistry["restoreSaved"]; addedScenarios: string[] },
 ): Promise<Sandbox> {
   const { fixtures, uploads, getApi, wallClock, log } = server;
   // If a step fails, the caller of this function deletes the sandbox.
   const sandboxes = { restoreSaved: create, delete: () => {} };
   const validator = createSavedValidator(getApi, log);
   const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, getApi, validator, wallClock, log });
+  // A scenario of the file may match operations of the file's own.
+  const { api } = await restorer.readOwnOperations(name, content.saved.operations);
+  for (const one of content.scenarios)
+    if (server.scenarios.addDocument(one.name, one.document, api)) addedScenarios.push(one.name);
   const sandbox = await restorer.restoreDocument(name, content.saved);
   if (content.uploads !== undefined) {
     const captured = await uploads.decode(content.uploads);

@@ -76,10 +76,10 @@ export class RefusalScenarios {
 /** The scenarios that a sandbox can activate: the server's, and those derived from the operations that it alone has. */
 export class SandboxScenarios implements ScenarioSource {
   private readonly server: ScenarioSource;
-  private readonly sandbox: Pick<Sandbox, "ownResources">;
+  private readonly sandbox: Pick<Sandbox, "ownResources" | "api">;
   private cached: { ownResources: Sandbox["ownResources"]; derived: RefusalScenarios } | undefined;
 
-  constructor(server: ScenarioSource, sandbox: Pick<Sandbox, "ownResources">) {
+  constructor(server: ScenarioSource, sandbox: Pick<Sandbox, "ownResources" | "api">) {
     this.server = server;
     this.sandbox = sandbox;
   }
@@ -120,7 +120,7 @@ export class SandboxScenarios implements ScenarioSource {
   }
 
   addDocument(name: string, document: object): boolean {
-    return this.server.addDocument(name, document);
+    return this.server.addDocument(name, document, this.sandbox.api);
   }
 
   subscribe(subscriber: ScenarioSubscriber): void {

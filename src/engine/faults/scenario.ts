@@ -73,8 +73,12 @@ export interface ScenarioSource {
   has(name: string): boolean;
   /** The scenarios of sandboxes that were opened from saved files. */
   readonly openedScenarios: ReadonlyMap<string, Scenario>;
-  /** Adds a scenario of an opened file, or replaces an unused one; returns whether its name is new. @throws DocumentError */
-  addDocument(name: string, document: object): boolean;
+  /**
+   * Adds a scenario of an opened file, or replaces an unused one; returns whether its name is new.
+   * @param api by default the server's
+   * @throws DocumentError
+   */
+  addDocument(name: string, document: object, api?: RuleApi): boolean;
   /** New files appear here after a second at the latest. */
   readonly cachedNames: ScenarioNames;
   /**
