@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { SandboxClient } from "./sandbox.ts";
+import { ShareFile, SUITE_FILE_VARIABLE } from "./suite-share.ts";
 import { checkTestOptions, describeTooFewHits, TestServers, testSandboxes } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
@@ -110,6 +111,38 @@ describe("a test of a runner without a fixture [interfaces 13]", () => {
     await expect(pays(context)).rejects.toThrow("not paid");
     expect(printed).toMatch(/^pays\nJournal/);
   });
+});
+
+it("an attempt that Jest or Mocha retries does not count as failed in a suite, while a failed row of a table does [interfaces 13]", async () => {
+  vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const share = new ShareFile({ sandbox: "busy", world: {}, origin: false, scenarios: [], rules: [] });
+  vi.stubEnv(SUITE_FILE_VARIABLE, share.path);
+  const sandboxes = testSandboxes();
+  let calls = 0;
+  const flaky = sandboxes.with((_, ..._row: number[]) => {
+    calls += 1;
+    if (calls % 2 === 1) throw new Error("not yet");
+  });
+  try {
+    const mocha = { test: { fullTitle: () => "in Mocha" } };
+    await expect(flaky.call(mocha)).rejects.toThrow("not yet");
+    await flaky.call(mocha);
+    vi.stubGlobal("expect", { getState: () => ({ currentTestName: "in Jest" }) });
+    await expect(flaky(1)).rejects.toThrow("not yet");
+    await flaky(2);
+    await expect(flaky(3)).rejects.toThrow("not yet");
+    await flaky(3);
+    expect(share.listTests().map(({ name, outcome }) => `${name}: ${outcome}`)).toEqual([
+      ...["in Mocha: retried", "in Mocha: passed"],
+      ...["in Jest: failed", "in Jest: passed", "in Jest: retried", "in Jest: passed"],
+    ]);
+  } finally {
+    vi.unstubAllGlobals();
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+    await sandboxes.close();
+    share.remove();
+  }
 });
 
 it("the other sandboxes end if one cannot end when the servers close [interfaces 13]", async () => {

@@ -269,9 +269,14 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
   return {
     with(body, more = {}) {
       checkTestOptions(more);
+      const failures: { name: string; args: unknown[]; id: string }[] = [];
       // Runners count a function's parameters to find out whether it takes a callback.
-      return async (...args) => {
-        const name = getTestName(args[0]);
+      return async function (this: unknown, ...args) {
+        const name = getTestName(args[0], this);
+        // Runners retry a failed test by calling it again with the same arguments. Rows of a table differ in them.
+        const isSame = (one: unknown, at: number) => one === args[at];
+        const failure = failures.find((one) => one.name === name && one.args.every(isSame));
+        const id = name === UNNAMED ? undefined : (failure?.id ?? randomBytes(8).toString("hex"));
         let outcome: TestOutcome = "failed";
         const skipped = watchSkips(args[0]);
         await runInSandbox(
@@ -279,6 +284,7 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
           { ...options, ...more },
           {
             name,
+            ...(id !== undefined && { id }),
             run: async (sandbox) => {
               await body(sandbox, ...args);
               outcome = "passed";
@@ -288,7 +294,10 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
             onFailure: async (sandbox) =>
               void process.stderr.write(`${name}\n${await formatJournal(sandbox)}\n`),
           },
-        );
+        ).catch((error: unknown) => {
+          if (id !== undefined) failures.push({ name, args, id });
+          throw error;
+        });
       };
     },
     close: () => servers.close(),
@@ -317,11 +326,18 @@ interface JestState {
   currentConcurrentTestName?: () => string | undefined;
 }
 
-/** The test's name, as Jest reports it, else of node:test's context or Vitest's `task`: Jest passes the values of `test.each`. */
-function getTestName(context: unknown): string {
+const UNNAMED = "a test";
+
+/**
+ * The test's name, as Jest reports it, else of Mocha's `this`, node:test's context or Vitest's `task`: Jest passes the
+ * values of `test.each`.
+ */
+function getTestName(context: unknown, mochaContext: unknown): string {
   const { expect } = globalThis as { expect?: { getState?: () => JestState } };
   const { currentConcurrentTestName, currentTestName } = expect?.getState?.() ?? {};
   const { task = context } = (context ?? {}) as { task?: unknown };
   const { fullName, name } = (task ?? {}) as { fullName?: string; name?: string };
-  return currentConcurrentTestName?.() ?? currentTestName ?? fullName ?? name ?? "a test";
+  const { test } = (mochaContext ?? {}) as { test?: { fullTitle?: () => string } };
+  const jestName = currentConcurrentTestName?.() ?? currentTestName;
+  return jestName ?? test?.fullTitle?.() ?? fullName ?? name ?? UNNAMED;
 }
