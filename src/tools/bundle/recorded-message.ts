@@ -25,8 +25,8 @@ export function toRecordedAnswer(
   const { streamed } = entry;
   return {
     status: entry.status,
-    headers: headers.map(([name, value]) => [name, secrets.replaceKnown(value)]),
-    ...(content === undefined ? {} : { body: mask(content, (text) => secrets.replaceKnown(text)) }),
+    headers: headers.map(([name, value]) => [name, secrets.redactAnswer(value)]),
+    ...(content === undefined ? {} : { body: mask(content, (text) => secrets.redactAnswer(text)) }),
     ...(typeof streamed === "object" && content === undefined ? { digest: streamed } : {}),
     ...(streamed === "under way" || streamed === "cut" ? { open: true } : {}),
   };

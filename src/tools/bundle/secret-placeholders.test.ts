@@ -57,6 +57,9 @@ describe("journal and bundle mask the same secrets [interfaces 4]", () => {
       secrets.redactTarget(`/v1/models?${name}=${CANARY}`),
       redactQuery(`${escaped}=${CANARY}`),
       secrets.redactTarget(`/v1/models?a=1&${escaped}=${CANARY}`),
+      redactText(`?${name}=${CANARY}`),
+      secrets.redact(`{"url":"https://a.test/b?c=1&${name}=${CANARY}","d":1}`),
+      secrets.redactAnswer(`{"url":"https://a.test/b?${escaped}=${CANARY}"}`),
       redactBrokenJson(part),
       redactBrokenJson(part.slice(0, -9)),
       secrets.redact(part),
@@ -99,6 +102,13 @@ describe("journal and bundle mask the same secrets [interfaces 4]", () => {
     );
     for (const redact of [redactText, (text: string) => secrets.redact(text)])
       expect(redact("see http://127.0.0.1:80/a@b:c")).toBe("see http://127.0.0.1:80/a@b:c");
+  });
+
+  it("and mask a parameter of one character, beside others of a URL that stay [interfaces 4]", () => {
+    expect([redactText("?jwt=a"), redactText("#pwd=a")]).toEqual(["?jwt=***", "#pwd=***"]);
+    const url = (token: string) => `{"url":"https://a.test/b?c=1&token=${token}&d=2"}`;
+    for (const redact of [secrets.redact, secrets.redactAnswer])
+      expect(redact.call(secrets, url("a"))).toBe(url("⟦unknown:1⟧"));
   });
 
   it.each([

@@ -119,13 +119,17 @@ export class SecretPlaceholders {
       )
       .replace(USER_INFO, (pair, before: string) =>
         pair.includes(OPEN) ? pair : before + maskUnknown(pair.slice(before.length)),
-      );
+      )
+      .replace(URL_TEXT, maskParameters);
+  }
+
+  /** Redacts a text of the server: known secrets, and the parameters of URLs that the client has chosen. */
+  redactAnswer(text: string): string {
+    return this.replaceKnown(text).replace(URL_TEXT, maskParameters);
   }
 
   redactForm(form: string): string {
-    return this.redact(form).replace(PARAMETER, (pair, before: string, name: string, value: string) =>
-      isSecretName(name) ? `${before}${name}=${maskUnknown(value)}` : pair,
-    );
+    return maskParameters(this.redact(form));
   }
 
   redactTarget(target: string): string {
@@ -138,6 +142,13 @@ export class SecretPlaceholders {
     const [, kept = "", rest = ""] = /^((?:(?:Bearer|Basic|Digest) +)?(?:ak_)?)(.*)$/is.exec(replaced)!;
     return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? replaced : kept + maskUnknown(rest);
   }
+}
+
+/** Redacts the parameters of a query or a form whose name says that they are secret. */
+function maskParameters(text: string): string {
+  return text.replace(PARAMETER, (pair, before: string, name: string, value: string) =>
+    isSecretName(name) ? `${before}${name}=${maskUnknown(value)}` : pair,
+  );
 }
 
 /** The secrets in a text, in its order. */
