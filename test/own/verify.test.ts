@@ -435,14 +435,27 @@ describe("a service that answers 200 to every request", () => {
     },
   );
 
-  it("gets the key as the document's security describes it [interfaces 18]", async () => {
-    const { url, seen } = await startObedient();
-    const contract = await readContract(write("payments.yaml", UNBOUND));
-    await run(contract, url, { idsToUse: readIdsToUse(["payments=7"], contract.names) });
-    const asked = seen.filter(({ path }) => path === "/v1/payments/7");
-    expect(asked.map(({ headers }) => headers["x-company-key"])).toEqual([KEY, undefined]);
-    expect(seen.some(({ headers }) => headers["api-key"] !== undefined)).toBe(false);
-  });
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  it.each([
+    ["type: apiKey, in: header, name: X-Company-Key", KEY, { "x-company-key": KEY }],
+    ["type: http, scheme: Basic", KEY, { authorization: `Basic ${base64(`${KEY}:`)}` }],
+    ["type: http, scheme: basic", "ada:pw", { authorization: `Basic ${base64("ada:pw")}` }],
+    ["type: http, scheme: bearer", KEY, { authorization: `Bearer ${KEY}` }],
+    ["$ref: '#/components/securitySchemes/other'", KEY, { authorization: `Basic ${base64(`${KEY}:`)}` }],
+  ])(
+    "gets the key as the document's security describes it: %s [interfaces 18]",
+    async (scheme, key, sent) => {
+      const { url, seen } = await startObedient();
+      const more = "other: { type: http, scheme: basic }, key: {";
+      const text = UNBOUND.replace("key: { type: apiKey, in: header, name: X-Company-Key", more + scheme);
+      const contract = await readContract(write("payments.yaml", text));
+      await run(contract, url, { key, idsToUse: readIdsToUse(["payments=7"], contract.names) });
+      const asked = seen.filter(({ path }) => path === "/v1/payments/7");
+      const [name] = Object.keys(sent);
+      expect(asked.map(({ headers }) => headers[name!])).toEqual([Object.values(sent)[0], undefined]);
+      expect(seen.some(({ headers }) => headers["api-key"] !== undefined)).toBe(false);
+    },
+  );
 });
 
 it("the caller's organization is found if every path contains one [interfaces 18]", async () => {

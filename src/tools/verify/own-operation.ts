@@ -115,13 +115,24 @@ export function toCredential(
   const { security = document.security } = (openapi?.operation ?? {}) as { security?: JsonObject[] };
   const schemes = (document.components?.["securitySchemes"] ?? {}) as Record<string, JsonObject>;
   for (const schemeName of (security ?? []).flatMap((one) => Object.keys(one))) {
-    const { type, in: place, name, scheme } = schemes[schemeName] ?? {};
+    const { type, in: place, name, scheme } = findScheme(schemes, schemeName) ?? {};
     if (type === "apiKey" && place === "query") return { query: [String(name), key] };
     if (type === "apiKey")
       return { headers: place === "cookie" ? { cookie: `${name}=${key}` } : { [String(name)]: key } };
-    const isBearer = String(scheme).toLowerCase() === "bearer";
-    if (isBearer || type === "oauth2" || type === "openIdConnect")
+    const isOfHttp = (kind: string) => type === "http" && String(scheme).toLowerCase() === kind;
+    if (isOfHttp("basic")) {
+      // A key alone is the user, without a password.
+      const pair = key.includes(":") ? key : `${key}:`;
+      return { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
+    }
+    if (isOfHttp("bearer") || type === "oauth2" || type === "openIdConnect")
       return { headers: { Authorization: `Bearer ${key}` } };
   }
   return { headers: { "api-key": key } };
+}
+
+/** The scheme of a name, or the one that it refers to. */
+function findScheme(schemes: Record<string, JsonObject>, name: string): JsonObject | undefined {
+  const { $ref: reference } = schemes[name] ?? {};
+  return typeof reference === "string" ? schemes[reference.split("/").at(-1)!] : schemes[name];
 }
