@@ -42,3 +42,26 @@ it.each<[what: string, match: object, whole: number, lost: number]>([
     expect(await (await createVerifier(true))(match)).toBe(lost);
   },
 );
+
+it("a journal that has evicted entries for their size does not advise to raise the setting journal_limit", async () => {
+  await api.call(undefined, "POST", "/_control/sandboxes", { name: "large" });
+  const S = "/_control/sandboxes/large";
+  const verify = { match: { operation: "models.list" }, count: 0 };
+  for (let sent = 0; sent < 4; sent++)
+    await api.call("ada", "POST", "/_s/large/v1/organizations/org_acme/departments/dept_ml/reparent", {
+      new_parent_id: "a".repeat(9 * 1024 * 1024),
+    });
+  const answers = [
+    await api.call(undefined, "POST", `${S}/journal/verify`, verify),
+    await api.call(undefined, "POST", `${S}/bundle`),
+  ];
+  for (const { status, body } of answers)
+    expect([status, body.advice]).toEqual([
+      409,
+      expect.stringMatching(/^((?!journal_limit).)*at most 32 MB/),
+    ]);
+  await api.call(undefined, "PATCH", S, { settings: { journal_limit: 1 } });
+  await api.call("ada", "GET", "/_s/large/v1/models");
+  const lowered = await api.call(undefined, "POST", `${S}/journal/verify`, verify);
+  expect(lowered.body.advice).toContain("raise the setting journal_limit");
+});

@@ -98,12 +98,13 @@ function parseWait(within: string | number | undefined): number {
 }
 
 /** @throws Problem 409 */
-function requireCompleteJournal({ dropped }: Journal): void {
+function requireCompleteJournal({ dropped, isEvictedBySize }: Journal): void {
   if (dropped === 0) return;
+  const remedy = "DELETE the journal before the requests that you verify";
   throw conflict(
     "journal-incomplete",
     `The journal has evicted ${pluralize(dropped, "entry", "entries")}, so nothing can be verified`,
-    "raise the setting journal_limit, or DELETE the journal before the requests that you verify",
+    isEvictedBySize ? `${remedy}; it has at most 32 MB` : `raise the setting journal_limit, or ${remedy}`,
   );
 }
 

@@ -17,6 +17,8 @@ export interface SavedJournalEntry extends Omit<JournalEntry, "timelineEntry" | 
 export class Journal extends TimelinePart<"exchange", JournalEntry> {
   /** How often it was cleared: positions before and after a clearing belong to different journals. */
   clearCount = 0;
+  /** Whether the newest eviction was due to the size of the entries, which no setting bounds. */
+  isEvictedBySize = false;
   private bytes = 0;
   private readonly counter: RequestCounter | undefined;
 
@@ -100,12 +102,14 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   clear(): void {
     this.dropAll();
     this.bytes = 0;
+    this.isEvictedBySize = false;
     this.clearCount += 1;
     this.listeners.notify(undefined);
   }
 
   protected evictExcess(): void {
     while (this.size > this.limit || (this.bytes > MAX_JOURNAL_BYTES && this.size > 0)) {
+      this.isEvictedBySize = this.size <= this.limit;
       this.bytes -= this.oldest.bytes;
       this.dropOldest();
     }

@@ -90,7 +90,9 @@ function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording
   }
   if (missing > 0) {
     const detail = `The journal has lost ${missing} of the requests since the sandbox was created or reset`;
-    const advice = "raise the setting journal_limit, reset the sandbox, and repeat the requests";
+    const advice = journal.isEvictedBySize
+      ? "reset the sandbox, and repeat fewer or smaller requests: the journal has at most 32 MB"
+      : "raise the setting journal_limit, reset the sandbox, and repeat the requests";
     throw new BundleRefusal("journal-incomplete", detail, advice);
   }
   // Deliveries are in the recording.
