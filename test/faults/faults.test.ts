@@ -414,6 +414,9 @@ describe("an inline rule over the control API", () => {
     const ends = [first, again].map(({ body }) => Date.parse(body.lease.ends_at));
     expect(ends[1]! - ends[0]!).toBe(9 * 60_000);
     expect((await add({ ...rule, times: 3 })).status).toBe(409);
+    const { entries } = (await api.call(undefined, "GET", `${CONTROL}/history?kind=scenario`)).body;
+    const titles = entries.map(({ title }: { title: string }) => title);
+    expect(titles).toEqual(["The lease of the rule mine was renewed.", "The rule mine was armed."]);
     await api.call(undefined, "POST", `${CONTROL}/clock/advance`, { by: "9m" });
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(503);
     // The rule has no hits left.

@@ -67,6 +67,9 @@ const RuleParams = sandboxParams({
   id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }),
 });
 
+/** Answers to calls that renewed a lease. */
+const renewals = new WeakSet<object>();
+
 export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.list",
@@ -93,17 +96,23 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     kind: "scenario",
     describeChange: (_call, answer) => {
       const { id } = (answer ?? {}) as { id?: string };
-      return { title: `The rule ${id ?? "without an id"} was armed.`, subject: id };
+      const isRenewal = typeof answer === "object" && answer !== null && renewals.has(answer);
+      const title = isRenewal
+        ? `The lease of the rule ${id} was renewed.`
+        : `The rule ${id ?? "without an id"} was armed.`;
+      return { title, subject: id };
     },
     errors: ["id-in-use", "limit-reached", "invalid-document"],
     success: { status: 201, schema: RuleBody },
     handle({ body, query: { place }, sandbox, server }) {
       const faults = server.faults.getSandboxFaults(sandbox);
       const { allRules, inlineRules } = faults.rules;
-      if (!inlineRules.some(({ rule }) => rule.id === body.id))
-        requireRoom(server, "rules", allRules.length + 1);
+      const isRenewal = inlineRules.some(({ rule }) => rule.id === body.id);
+      if (!isRenewal) requireRoom(server, "rules", allRules.length + 1);
       try {
-        return renderRule(faults.add(body, place));
+        const answer = renderRule(faults.add(body, place));
+        if (isRenewal) renewals.add(answer);
+        return answer;
       } catch (error) {
         if (!(error instanceof RuleExistsError)) throw error;
         throw conflict(
