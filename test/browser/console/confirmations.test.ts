@@ -149,6 +149,13 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await undo(page).click();
     await see(findStatus(page)).toContainText("2 rules active");
     await control("DELETE", "/faults");
+    for (const id of ["a", "b"])
+      await control("POST", "/faults", { id, lease: { hits: 1 }, effect: { status: 503 } });
+    for (let sent = 0; sent < 2; sent++) await api.call("ada", "GET", "/v1/models");
+    await see(page.getByText("Ended, 1 hit")).toHaveCount(2);
+    await page.getByRole("button", { name: "Disarm all" }).click();
+    await see(findConfirmations(page)).toContainText("Removed 2 rules.");
+    await see(undo(page)).toHaveCount(0);
   });
 
   it("does not stay, and does not take the focus along, after another was dismissed by a key [interfaces 2]", async () => {

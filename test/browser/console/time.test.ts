@@ -184,6 +184,15 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText("No timers have run yet")).toHaveCount(0);
   });
 
+  it("shows an entry of a link that its list does not have, and says if there is none [interfaces 10]", async () => {
+    await createTimed("10m");
+    const { entries } = (await api.call(undefined, "GET", `${S}/history`)).body;
+    const { page } = await open(`?ran=${entries[0].id}`);
+    await see(page.getByRole("region", { name: /^Entry / })).toContainText("The rule for-10m was armed.");
+    const other = await open("?ran=h_none");
+    await see(other.page.getByText("No entry h_none.")).toBeVisible();
+  });
+
   it("rewinds to an earlier moment from the list of what ran [interfaces 10]", async () => {
     await createTimed("10m");
     const { page } = await open();

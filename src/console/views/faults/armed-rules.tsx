@@ -13,12 +13,17 @@ import { describeRule, toDefinition } from "./rules.ts";
 
 export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: string) => void }) {
   const { rules, onEdit } = props;
+  // A newly armed rule becomes the first, so the last one is armed first.
+  const rulesToArm = rules.filter(({ spent }) => !spent).toReversed();
+  const verb = rulesToArm.length > 0 ? "Disarmed" : "Removed";
   const disarmAll = useSandboxChange((calls) => calls.clearRules(), {
-    confirmation: `Disarmed ${pluralize(rules.length, "rule")}.`,
-    undo: async (calls) => {
-      // A newly armed rule becomes the first, so the last one is armed first.
-      for (const rule of rules.toReversed()) if (!rule.spent) await calls.addRule(toDefinition(rule));
-    },
+    confirmation: `${verb} ${pluralize(rules.length, "rule")}.`,
+    undo:
+      rulesToArm.length === 0
+        ? null
+        : async (calls) => {
+            for (const rule of rulesToArm) await calls.addRule(toDefinition(rule));
+          },
   });
   return (
     <section className="stack" aria-label="Rules">

@@ -81,7 +81,12 @@ export default function Time() {
   const ranId = get("ran");
   const close = () => set({ due: undefined, ran: undefined });
   const timer = pending.data?.find((one) => getTimerKey(one) === dueKey);
-  const entry = recent.data?.find(({ id }) => id === ranId);
+  const listed = recent.data?.find(({ id }) => id === ranId);
+  // A link may lead to an entry before those of the list, or of another kind.
+  const unlisted = useSandboxQuery(["history", ranId ?? ""], (calls) => calls.historyEntry(ranId ?? ""), {
+    enabled: ranId !== undefined && recent.data !== undefined && listed === undefined,
+  });
+  const entry: HistoryEntry | undefined = listed ?? (ranId === undefined ? undefined : unlisted.data);
   return (
     <div className="split grow">
       <div className="page stack grow time-page">
@@ -89,7 +94,7 @@ export default function Time() {
           <h1>Time</h1>
         </div>
         <LoadError error={sandbox.error ?? pending.error ?? recent.error} />
-        {ranId && recent.data && !entry && <NotFound kind="entry" id={ranId} />}
+        {ranId && !entry && unlisted.isError && <NotFound kind="entry" id={ranId} />}
         {sandbox.data && (
           <ClockPanel clock={sandbox.data.clock} hasNothingPending={pending.data?.length === 0} />
         )}
