@@ -50,7 +50,7 @@ function maskTokens(text: string): string {
   return replaceLongTokens(masked, () => MASK);
 }
 
-/** A delivery's signature (6.3): it does not give the secret away, and developers compare it with their own. */
+/** A delivery's signature (section 6.3): it does not give the secret away, and developers compare it with their own. */
 const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 
 export function redactHeader(name: string, value: string): string {

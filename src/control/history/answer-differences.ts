@@ -36,7 +36,7 @@ export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): D
   compareHeaders(differences, readHeaders(first, second.id), readHeaders(second, second.id));
   const [before, after] = [readBody(first, second.id), readBody(second, second.id)];
   compareValues(differences, "body", mask(before), mask(after));
-  // The time that an answer states for itself (7.1, 4.11).
+  // The time that an answer states for itself (sections 7.1 and 4.11).
   const statedTime = first.status >= 400 ? "body.error.timestamp" : "body.metadata.timestamp";
   return differences.filter(({ what }) => what !== statedTime).slice(0, MAX_DIFFERENCES);
 }

@@ -9,7 +9,7 @@ export interface Api {
   /** In the order in which documents and lists show them. */
   readonly resources: readonly Resource[];
   readonly operations: readonly AnyOperation[];
-  /** All events that are sent to receivers: those that webhooks can subscribe to, and `webhook.test` (4.21). */
+  /** All events that are sent to receivers: those that webhooks can subscribe to, and `webhook.test` (section 4.21). */
   readonly events: readonly AnyEvent[];
   readonly collections: readonly AnyCollection[];
   readonly router: Router;

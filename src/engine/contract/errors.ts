@@ -19,7 +19,7 @@ export type DetailSource =
   | "digest"
   /** The caller's rate window (section 8). */
   | "rate"
-  /** The caller's monthly limits (4.17). */
+  /** The caller's monthly limits (section 4.17). */
   | "spending"
   /** The current time, as a timestamp. */
   | "now";

@@ -209,7 +209,7 @@ export interface Operation<
   credentials?: boolean;
   /** For a credential in the body (G01): identifies the caller once the body is validated. */
   identify?: (call: Call<Static<P>, Static<Q>, Static<B>>) => Identity;
-  /** Whether spending limits are checked before it (G04: only 4.19). */
+  /** Whether spending limits are checked before it (G04: only section 4.19). */
   billable?: boolean;
   /** The part of validation that a schema cannot express. @throws ApiError INVALID_INPUT */
   validate?: (call: Call<Static<P>, Static<Q>, Static<B>>) => void;

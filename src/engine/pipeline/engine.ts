@@ -110,7 +110,7 @@ function explainCaller({ engine, sandbox, request, credentialHeaders }: Exchange
   return engine.explainCredentials(sandbox.world.read(), credentialHeaders, prefix);
 }
 
-/** Only the log gets the stack (7.1); of an own operation's error, the message has the place. */
+/** Only the log gets the stack (section 7.1); of an own operation's error, the message has the place. */
 function toFailureAnswer(exchange: Exchange, error: unknown): Answer {
   const { engine, id, operation } = exchange;
   const hostRefusal = engine.toHostRefusal(error);

@@ -36,7 +36,7 @@ const EXPOSED_HEADERS = [
   "X-Provider-Credits-Consumed",
   "X-PII-Redacted",
   "X-PII-Policies",
-  // The received part of an upload (4.6).
+  // The received part of an upload (section 4.6).
   "Range",
   "X-Sandbox-Decision",
 ].join(", ");

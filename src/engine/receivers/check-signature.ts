@@ -23,7 +23,7 @@ interface SignatureInput {
 }
 
 /**
- * Verifies a received signature (6.3) and explains an invalid one. Never throws; for a well-formed header the time does
+ * Verifies a received signature (section 6.3) and explains an invalid one. Never throws; for a well-formed header the time does
  * not depend on how much of it is right.
  */
 export function checkSignature({
@@ -73,7 +73,7 @@ interface SignatureExplanation extends SignatureVerdict {
   body_bytes: number;
 }
 
-/** Explains how a receiver probably made its own signature of a body, and what to change (6.3). Never throws. */
+/** Explains how a receiver probably made its own signature of a body, and what to change (section 6.3). Never throws. */
 export function explainSignature(signed: {
   secret: string;
   /** The received bytes. */

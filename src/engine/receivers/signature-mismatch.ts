@@ -59,7 +59,7 @@ const ALGORITHMS: Readonly<Record<number, DigestAlgorithm>> = {
   64: "sha512",
 };
 
-/** Finds the most likely cause of a signature that does not match; form first, then key, then bytes (6.3). */
+/** Finds the most likely cause of a signature that does not match; form first, then key, then bytes (section 6.3). */
 export function explainMismatch({ value, ...inputs }: DigestInputs & { value: string }): Explanation {
   if (value !== value.trim())
     return addFix({ code: "surrounding-space", reason: "the header's value has spaces around it" });

@@ -16,9 +16,9 @@ import {
 } from "./organizations/access.ts";
 import { ByOrganization } from "./organizations/schema.ts";
 
-/** An auth configuration (2.11). */
+/** An auth configuration (section 2.11). */
 const AuthConfig = Type.Object({
-  /** Any identifier, since 2.1 gives auth configurations no prefix. */
+  /** Any identifier, since section 2.1 gives auth configurations no prefix. */
   id: Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$", examples: ["authcfg_example"] }),
   toolkit: Type.String({ minLength: 1 }),
   type: Type.String({ minLength: 1 }),

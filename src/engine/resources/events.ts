@@ -7,7 +7,7 @@ import { USER_EVENTS } from "./users/rules.ts";
 import { VECTOR_STORE_EVENTS } from "./vector-stores/rules.ts";
 
 /**
- * The events that webhooks can subscribe to (6.1), in the order of lists and documents. They are listed here, not in
+ * The events that webhooks can subscribe to (section 6.1), in the order of lists and documents. They are listed here, not in
  * each `Resource`, since schemas of some resources import the event names.
  */
 export const EVENTS = [

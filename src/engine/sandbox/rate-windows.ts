@@ -75,7 +75,7 @@ export class RateWindows {
   }
 
   /**
-   * Spends tokens of 4.19 from the window in which their request was counted, and returns how many are left. The budget
+   * Spends tokens of section 4.19 from the window in which their request was counted, and returns how many are left. The budget
    * is shown and never refuses (G07); a window that has ended stays as it is. `now`: the instant of that request.
    */
   spend(key_id: string, tokens: number, { now, token_limit }: { now: number; token_limit: number }): number {

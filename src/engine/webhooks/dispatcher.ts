@@ -242,7 +242,7 @@ export interface Deliveries<S extends SendingSandbox> {
   waitForAttempt(sandbox: S, attempt_id: string): Promise<boolean>;
 }
 
-/** The sender of a server: a dispatcher per world over one outbound client, with a shared limit (6.4, G24). */
+/** The sender of a server: a dispatcher per world over one outbound client, with a shared limit (section 6.4, G24). */
 export function createDeliveries<S extends SendingSandbox>(parts: DeliveriesParts<S>): Deliveries<S> {
   const permits = new Semaphore();
   const dispatchers = new WeakMap<S, Dispatcher<S>>();

@@ -1,10 +1,10 @@
-/** Milliseconds from the end of one attempt to the next (6.4, G24): 1m, 5m, 15m, 1h, 6h. */
+/** Milliseconds from the end of one attempt to the next (section 6.4, G24): 1m, 5m, 15m, 1h, 6h. */
 export const DEFAULT_RETRY_SCHEDULE: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 
-/** The first attempt and five retries, even with a longer `retry_schedule` (6.4). */
+/** The first attempt and five retries, even with a longer `retry_schedule` (section 6.4). */
 export const MAX_SCHEDULED_ATTEMPTS = 6;
 
-/** The meaning of an answer for its delivery (3.3). */
+/** The meaning of an answer for its delivery (section 3.3). */
 type AttemptClass = "success" | "disabled" | "retry";
 
 interface EndedAttempt {
@@ -27,7 +27,7 @@ interface AttemptEvaluation {
 
 /**
  * Sorts a response code into success (2xx), disabled (410) and retry: all else, 3xx included because redirects are not
- * followed, and 0 for an attempt without an answer (3.3, 6.4, G24).
+ * followed, and 0 for an attempt without an answer (sections 3.3 and 6.4, G24).
  */
 export function classify(responseCode: number): AttemptClass {
   if (responseCode >= 200 && responseCode <= 299) return "success";

@@ -44,7 +44,7 @@ export function createId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString("hex")}`;
 }
 
-/** Builds a correctly signed delivery with the payload of 6.2, its data as the event is declared. */
+/** Builds a correctly signed delivery with the payload of section 6.2, its data as the event is declared. */
 export function makeDelivery(source: DeliverySource, shape: DeliveryShape = {}): TestDelivery {
   const { event = source.event, at = Date.now(), id = createId("del"), write = renderBody } = shape;
   const givenFields = {
@@ -80,7 +80,7 @@ export interface RequestVariant {
   leave?: RawRequest["leave"];
 }
 
-/** The request of 6.2 for a delivery: the headers as the service sends them, unless `variant` says otherwise. */
+/** The request of section 6.2 for a delivery: the headers as the service sends them, unless `variant` says otherwise. */
 export function toRequest(
   target: { url: URL; serviceName: string },
   delivery: TestDelivery,
@@ -110,7 +110,7 @@ export const SENT_EVENTS: readonly string[] = [...EVENTS, webhookTest].map(({ na
 export const DATA_FIELDS: ReadonlySet<string> = new Set([...EVENTS, webhookTest].flatMap(({ data }) => data));
 
 /**
- * Random data of an event, with every declared field, so that a receiver that validates accepts it (6.2, G25). Empty for
+ * Random data of an event, with every declared field, so that a receiver that validates accepts it (section 6.2, G25). Empty for
  * an event that the service does not have.
  */
 export function drawEventData(

@@ -25,7 +25,7 @@ export interface GradeReceiverOptions {
   data?: Readonly<Record<string, unknown>> | undefined;
   /** The event of deliveries whose event doesn't matter; default `user.created`. */
   event?: string | undefined;
-  /** For each request, in milliseconds; the service itself waits 30 s (6.4). */
+  /** For each request, in milliseconds; the service itself waits 30 s (section 6.4). */
   timeoutMs?: number | undefined;
   /** How long a side effect may follow its answer, and how long a crashed receiver may take to be back; default 3 s. */
   patienceMs?: number | undefined;

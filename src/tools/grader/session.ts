@@ -28,7 +28,7 @@ export interface Attempt {
 export const hasNoAnswer = ({ error }: OutboundResult): boolean =>
   error !== undefined && error.kind !== "left";
 
-/** 410 to a genuine delivery disables the webhook (3.3): the service would send nothing more. */
+/** 410 to a genuine delivery disables the webhook (section 3.3): the service would send nothing more. */
 export class WebhookGone extends Error {
   readonly attempt: Attempt;
 

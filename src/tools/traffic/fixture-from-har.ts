@@ -61,7 +61,7 @@ export async function inferFixtureFromHar({
   return { fixture, base, counts, bodilessCount, dropped: [...dropped, ...invalid], key: makeApiKey(0) };
 }
 
-/** The instant that an answer states for itself (7.1, 4.11); NaN if it states none. */
+/** The instant that an answer states for itself (sections 7.1 and 4.11); NaN if it states none. */
 function readStatedInstant(body: { error?: Fields; metadata?: Fields } | undefined): number {
   return Date.parse(String(body?.error?.["timestamp"] ?? body?.metadata?.["timestamp"]));
 }
@@ -94,7 +94,7 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
     for (const [name, amount] of Object.entries(spent)) {
       if (name === "current") continue;
       delete spent[name];
-      // A request that names only the month, or only the year, means the current one of the other (4.17).
+      // A request that names only the month, or only the year, means the current one of the other (section 4.17).
       const month = name.replace(/^(?=-)/, toMonth(0).slice(0, 4)).replace(/-$/, toMonth(0).slice(4));
       if (month === toMonth(0)) spent["current"] ??= amount;
       if (month === toMonth(1)) spent["previous"] ??= amount;

@@ -161,7 +161,7 @@ function checkRepeatedValues(verdict: Verdict, exchange: Exchange): boolean {
   return ok;
 }
 
-/** Checks a department's path, which lists the ids above it, then its own (2.2). */
+/** Checks a department's path, which lists the ids above it, then its own (section 2.2). */
 function checkPath(verdict: Verdict, { id, parent_id, path, depth }: Exchange["json"]): void {
   const chain = String(path).split("/");
   const fits = chain.at(-1) === id && (chain.at(-2) ?? null) === parent_id;

@@ -72,7 +72,7 @@ export function checkDescribedRefusal(
   if (documented !== undefined) checkContent(verdict, exchange, documented);
 }
 
-/** Checks a 401 for missing or invalid credentials. For the history of assistants (4.8), the reference shows a code only with 404. */
+/** Checks a 401 for missing or invalid credentials. For the history of assistants (section 4.8), the reference shows a code only with 404. */
 export function checkUnauthenticated(verdict: Verdict, exchange: Exchange): void {
   const codeAssumption = exchange.operation!.id === "assistants.list_history" ? "G03" : undefined;
   checkRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeAssumption });

@@ -40,7 +40,7 @@ interface OwnObjects {
 }
 
 /**
- * The names of kinds of objects. Parameters whose ids have the same prefix (2.1), and the collection of such ids, share
+ * The names of kinds of objects. Parameters whose ids have the same prefix (section 2.1), and the collection of such ids, share
  * the name of the first parameter: `org_id` and `organizations` are `organization_id`.
  */
 export class ObjectNames {

@@ -13,7 +13,7 @@ export async function openReceiver() {
   return { url: `${url}/hook`, deliveries, close: () => void close() };
 }
 
-/** Checks headers, signature and body of a delivery (6.2, 6.3). */
+/** Checks headers, signature and body of a delivery (sections 6.2 and 6.3). */
 export function checkReceivedDelivery(
   verdict: Verdict,
   { headers, body: bytes }: Pick<ReceivedDelivery, "headers" | "body">,

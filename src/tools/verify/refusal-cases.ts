@@ -132,7 +132,7 @@ const createInvalidCase = (operation: string, field: string, rest: Partial<Refus
   ...rest,
 });
 const HOOK = { url: "https://understudy-verify.invalid/hook", events: ["user.created"] };
-/** One file more than a message may have (2.13). */
+/** One file more than a message may have (section 2.13). */
 const ELEVEN_FILES = Array.from({ length: 11 }, () => ({ file_id: "file_nobody0" }));
 
 /**

@@ -53,7 +53,7 @@ function CopyKey({ apiKey: { key, name } }: { apiKey: Actor }) {
   );
 }
 
-/** API keys (2.15, section 5). The service creates them in its web console, which this view replaces. */
+/** API keys (sections 2.15 and 5). The service creates them in its web console, which this view replaces. */
 export default function Keys() {
   const { selected, isCreating, select, create, close } = useSelection("key");
   const { data, error } = useActors();

@@ -38,7 +38,7 @@ function toPastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark
   if (log.length > 0) {
     return log.map((attempt) => ({
       at: Date.parse(attempt.at),
-      // Any 2xx is a success (3.3).
+      // Any 2xx is a success (section 3.3).
       state: Math.floor(attempt.response_code / 100) === 2 ? "delivered" : "failed",
       attempt,
     }));

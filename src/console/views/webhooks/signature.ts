@@ -4,7 +4,7 @@ import { quoteForShell } from "../../../tools/grader/curl.ts";
 /** Browsers offer `crypto.subtle` on localhost and HTTPS only. */
 export const canSign = globalThis.crypto?.subtle !== undefined;
 
-/** Value of the signature header (6.3): `sha256=` and the HMAC in lowercase hex. */
+/** Value of the signature header (section 6.3): `sha256=` and the HMAC in lowercase hex. */
 async function sign(secret: string, body: string): Promise<string> {
   const encoder = new TextEncoder();
   const algorithm = { name: "HMAC", hash: "SHA-256" };

@@ -94,7 +94,7 @@ interface Gauge {
 
 type UsageRecord = StateRecord<"usage">;
 
-/** Limits of each organization: total, all API calls, each key (2.7). `month`: for example `2026-03`. */
+/** Limits of each organization: total, all API calls, each key (section 2.7). `month`: for example `2026-03`. */
 function collectUsage(
   usage: readonly UsageRecord[],
   organizations: readonly StateRecord<"organizations">[],
@@ -142,7 +142,7 @@ function getSpentInMonth({ spent }: UsageRecord, month: string): number {
   return (spent as Readonly<Record<string, number>>)[month] ?? 0;
 }
 
-/** A warning from 80 percent, exceeded at 100 (3.6). */
+/** A warning from 80 percent, exceeded at 100 (section 3.6). */
 function toGaugeStatus({ spent, limit }: Gauge): { word: string; badge: Outcome; share: number } {
   if (limit === null) return { word: "no limit", badge: "other", share: 0 };
   const share = limit === 0 ? 1 : spent / limit;

@@ -5,13 +5,13 @@ import { Id, NullableInstant, UserId } from "../../contract/schema.ts";
 import { digest } from "../../platform.ts";
 import { collection } from "../../state/collection.ts";
 
-/** `ak_` and 39 letters or digits (2.15). */
+/** `ak_` and 39 letters or digits (section 2.15). */
 export const KEY_PATTERN = "^ak_[A-Za-z0-9]{39}$";
 
 export const ApiKey = Type.Object({
   id: Id("apikey_"),
   user_id: UserId(belongsTo("users")),
-  /** The organization that requests with this key act in; 4.5 changes it. */
+  /** The organization that requests with this key act in; section 4.5 changes it. */
   current: Id("org_", belongsTo("organizations")),
   key: Type.String({ pattern: KEY_PATTERN }),
   name: Type.String({ minLength: 1 }),

@@ -8,7 +8,7 @@ import { type Assistant, assistantHistory, assistants, type HistoryEntry } from 
 /** Fields that never change, or whose change is an action of its own. */
 const UNRECORDED_FIELDS = new Set(["id", "organization_id", "created_by", "created_at", "deleted_at"]);
 
-/** Lists the changed fields of an update (2.6). */
+/** Lists the changed fields of an update (section 2.6). */
 function listChanges(before: Assistant, after: Assistant): FieldChange[] {
   return (Object.keys(after) as (keyof Assistant)[])
     .filter((field) => !UNRECORDED_FIELDS.has(field) && before[field] !== after[field])
@@ -24,7 +24,7 @@ function classifyUpdate(before: Assistant, after: Assistant): "updated" | "delet
 
 /**
  * Records a change to an assistant in its history and in the change log (G31). A restored assistant is in the change
- * log only, since the history of 4.8 has no action for it.
+ * log only, since the history of section 4.8 has no action for it.
  */
 function recordAssistantChange(
   tx: Transaction,

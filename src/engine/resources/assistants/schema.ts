@@ -28,7 +28,7 @@ export const assistants = collection({
   schema: Assistant,
 });
 
-/** An entry of a history (2.6). It names its organization itself, because it outlives the assistant (G18). */
+/** An entry of a history (section 2.6). It names its organization itself, because it outlives the assistant (G18). */
 export const HistoryEntry = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   ...createEntryFields({ resource_type: Type.Literal("assistant"), action: StringEnum(HISTORY_ACTIONS) }),

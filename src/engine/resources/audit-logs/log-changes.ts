@@ -47,7 +47,7 @@ export function makeMove(
   return makeChange("department", "reparented", department, { target: parent, ...values });
 }
 
-/** A changed account status; 4.15 calls a suspended or disabled user deactivated. */
+/** A changed account status; section 4.15 calls a suspended or disabled user deactivated. */
 export function makeAccountChange(
   user: NamedObject,
   from: User["account"],
@@ -58,7 +58,7 @@ export function makeAccountChange(
   return makeChange("user", action, user, { previous_value: from, new_value: to });
 }
 
-/** A granted or denied capability, which 4.15 calls a permission. */
+/** A granted or denied capability, which section 4.15 calls a permission. */
 export function makeCapabilityChange(name: string, user: NamedObject, isGranted: boolean): AuditChange {
   const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
   const [previous_value, new_value] = isGranted ? ["denied", "granted"] : ["granted", "denied"];

@@ -49,7 +49,7 @@ function toMatcher(query: Query): ((entry: AuditLog) => boolean) | undefined {
     (term === "" || SEARCHED_FIELDS.some((field) => foldCase(entry[field]).includes(term)));
 }
 
-/** Older rows are left out (4.15). */
+/** Older rows are left out (section 4.15). */
 const MAX_ROWS = 10_000;
 /** Rows per batch: few enough that other requests wait a millisecond at most. */
 const BATCH_SIZE = 200;

@@ -18,7 +18,7 @@ export const ENTITY_TYPES = [
 ] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];
 
-/** The actions that 4.15 names; since there may be "further values", the field accepts any text. */
+/** The actions that section 4.15 names; since there may be "further values", the field accepts any text. */
 export const NAMED_ACTIONS = [
   "created",
   "updated",

@@ -55,7 +55,7 @@ export const ChangeLog = Type.Object({
 });
 export type ChangeLog = Static<typeof ChangeLog>;
 
-/** An entry as answers show it (2.6). The `metadata` of 2.6 exists in assistant history only. */
+/** An entry as answers show it (section 2.6). The `metadata` of section 2.6 exists in assistant history only. */
 export const { schema: ChangeLogBody, render: renderChangeLog } = publicView(ChangeLog, {
   $id: "ChangeLog",
   omit: ["organization_id"],

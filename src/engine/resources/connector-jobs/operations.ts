@@ -35,7 +35,7 @@ import {
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
 const JobParams = Type.Object({ organization_id: Id("org_"), job_id: JobId() });
 
-/** The reference shows the names of a job's fields, and the values of `job_type` (2.10). */
+/** The reference shows the names of a job's fields, and the values of `job_type` (section 2.10). */
 const JOB_ASSUMED = {
   types: Object.fromEntries(
     Object.keys(ConnectorJobBody.properties)

@@ -10,7 +10,7 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { connections } from "../connections.ts";
 import { type ConnectorJob, connectorJobs, renderStoredJob, toJobGroup } from "./schema.ts";
 
-/** Notification rules can name these events (G15), webhooks cannot (6.1). */
+/** Notification rules can name these events (G15), webhooks cannot (section 6.1). */
 const JOB_EVENT = {
   section: "4.14",
   assumptions: ["G15"],

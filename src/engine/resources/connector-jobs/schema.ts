@@ -13,7 +13,7 @@ export type JobOrder = (typeof JOB_ORDERS)[number];
 export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,124}$", examples: ["job_example"] });
 
 /**
- * A connector job (2.10). The figures of a running job follow from its totals and the clock; the stored `bytes_synced`
+ * A connector job (section 2.10). The figures of a running job follow from its totals and the clock; the stored `bytes_synced`
  * and `rows_synced` are those of its end.
  */
 export const ConnectorJob = Type.Object({

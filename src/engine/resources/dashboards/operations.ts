@@ -46,7 +46,7 @@ const revokeShareLink = operation({
     return link;
   },
   handle({ world }, link) {
-    // A link that was revoked before keeps the time of its first revocation (3.4).
+    // A link that was revoked before keeps the time of its first revocation (section 3.4).
     if (link.status === "active")
       world.put(shareLinks, { ...link, status: "revoked", revoked_at: world.now });
     return noContent();

@@ -17,7 +17,7 @@ export const dashboards = collection({
   schema: Dashboard,
 });
 
-/** A link that shares a dashboard (3.4). */
+/** A link that shares a dashboard (section 3.4). */
 export const ShareLink = Type.Object({
   link_id: Id("slink_"),
   dashboard_id: Id("dsh_", belongsTo("dashboards")),

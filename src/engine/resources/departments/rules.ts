@@ -5,7 +5,7 @@ import { type AuditChange, makeChange, makeMove } from "../audit-logs/log-change
 import { recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
 import { type Department, departments } from "./schema.ts";
 
-/** Whether the new parent is the department itself or one of its descendants (3.5). */
+/** Whether the new parent is the department itself or one of its descendants (section 3.5). */
 export function wouldCycle(department: Department, newParent: Department): boolean {
   return newParent.id === department.id || `/${newParent.path}/`.includes(`/${department.id}/`);
 }

@@ -4,7 +4,7 @@ import { belongsTo, mentions } from "../../contract/references.ts";
 import { Description, Id, Instant, Nullable, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/** A department (2.2). */
+/** A department (section 2.2). */
 export const Department = Type.Object({
   id: Id("dept_"),
   name: Type.String({ minLength: 1 }),

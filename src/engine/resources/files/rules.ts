@@ -68,7 +68,7 @@ export function completeUpload(tx: Transaction, id: string, crc32c: string | nul
   return tx.update(uploads, id, { status: "complete", completed_at: tx.now, crc32c });
 }
 
-/** The fields of a registration, which must equal those of the upload (4.6), except for parameters of the type. */
+/** The fields of a registration, which must equal those of the upload (section 4.6), except for parameters of the type. */
 type Registration = Pick<Upload, "filename" | "gcs_path" | "file_size" | "mime_type">;
 
 /**

@@ -94,7 +94,7 @@ export const uploads = collection({
   },
 });
 
-/** The steps of processing a file (2.9). */
+/** The steps of processing a file (section 2.9). */
 export const STEPS = ["parsing", "chunking", "embedding"] as const;
 export type Step = (typeof STEPS)[number];
 

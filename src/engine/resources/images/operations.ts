@@ -10,7 +10,7 @@ import { Random } from "../../state/random.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { createSizeError, decodeImage, type InspectedImage, inspectImage } from "./inspect-image.ts";
 
-/** The sizes of provider_b (4.20). */
+/** The sizes of provider_b (section 4.20). */
 const SIZES = ["1024x1024", "1024x1536", "1536x1024"] as const;
 
 /** A default in the schema would let generated clients send the field to provider_b, which refuses it. */

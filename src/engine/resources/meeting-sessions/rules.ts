@@ -37,7 +37,7 @@ export const MANAGED_SESSION_ERRORS = [
 ] as const;
 
 /**
- * Finds the session of the path for a member of its organization (4.1, G16).
+ * Finds the session of the path for a member of its organization (section 4.1, G16).
  * @throws ApiError SESSION_NOT_FOUND, SESSION_ACCESS_DENIED
  */
 export function requireSession(call: SessionCall): MeetingSession {
@@ -135,7 +135,7 @@ function writeLog(tx: Transaction, session_id: string, message: string): void {
   logStateRules.insert(tx, { id: tx.createId("mblog_"), session_id, at: tx.now, level: "info", message });
 }
 
-/** Ends a running session and keeps its data (3.7); a session that has ended stays as it is (G16). */
+/** Ends a running session and keeps its data (section 3.7); a session that has ended stays as it is (G16). */
 export function stopSession(tx: Transaction, session: MeetingSession, stoppedBy: string): MeetingSession {
   if (session.status === "completed") return session;
   tx.unschedule("meeting.line", session.session_id);

@@ -38,7 +38,7 @@ export const meetingSessions = collection({
   },
 });
 
-/** An entry of a session's transcript (2.4). */
+/** An entry of a session's transcript (section 2.4). */
 export const TranscriptEntry = Type.Object({
   transcript_id: Id("mbtrans_"),
   text: Type.String(),
@@ -88,7 +88,7 @@ export const meetingLogs = collection({
   indexes: { by_session: { groups: "session_id", order: ({ at }) => at } },
 });
 
-/** The recording metadata of 4.2; the recording itself is not emulated. */
+/** The recording metadata of section 4.2; the recording itself is not emulated. */
 export const MeetingRecording = Type.Object({
   recording_id: Id("mbrec_"),
   session_id: Id("mbsess_", belongsTo("meeting_sessions")),

@@ -65,7 +65,7 @@ export function calculateCost(total_tokens: number, cost_per_1k_tokens: number |
 }
 
 /**
- * Counts the files of a message in both places together (2.13); the schema counts each place alone.
+ * Counts the files of a message in both places together (section 2.13); the schema counts each place alone.
  * @throws ApiError INVALID_INPUT
  */
 export function requireFileLimit(input: InputMessage, position: number): void {

@@ -30,7 +30,7 @@ const messageFields = {
   files: Type.Optional(Type.Array(Type.Object({ file_id: Id("file_") }), { maxItems: MAX_MESSAGE_FILES })),
 };
 
-/** A message (2.13) in either form: with `content`, or with `texts` of the API overview (G20). */
+/** A message (section 2.13) in either form: with `content`, or with `texts` of the API overview (G20). */
 export const InputMessage = Type.Object(
   { ...messageFields, id: Type.Optional(Type.String()) },
   // `role` is required above already; repeated, so that a message without role and content is refused for its role.

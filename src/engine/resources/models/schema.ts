@@ -4,12 +4,12 @@ import { publicView } from "../../contract/public-view.ts";
 import { Description, Id, Nullable, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/** The four vendors of 2.8, which leaves out their names. */
+/** The four vendors of section 2.8, which leaves out their names. */
 export const PROVIDERS = ["vendor_a", "vendor_b", "vendor_c", "vendor_d"] as const;
 
 const MAX_ORDER = 1_000_000_000;
 
-/** A model (2.8). */
+/** A model (section 2.8). */
 export const Model = Type.Object({
   id: Id("model_"),
   title: Type.String({ minLength: 1 }),
@@ -42,7 +42,7 @@ export const models = collection({
   },
 });
 
-/** `order` ascending, then the title by code points (4.18, G39), which is the order of UTF-8 bytes. */
+/** `order` ascending, then the title by code points (section 4.18, G39), which is the order of UTF-8 bytes. */
 function toDisplayOrder({ order, title }: Model): string {
   return `${String(order).padStart(10, "0")} ${toLatin1(toUtf8(title))}`;
 }

@@ -52,7 +52,7 @@ const listTracks = operation({
   },
 });
 
-/** The positions of a collection stay 0, 1, 2 …: a track in between moves the later ones (2.3). */
+/** The positions of a collection stay 0, 1, 2 …: a track in between moves the later ones (section 2.3). */
 const trackStateRules: StateRules<Track> = {
   insert(tx, record) {
     requireReferencedRecord(tx, musicCollections, { field: "collection_id", id: record.collection_id });

@@ -8,7 +8,7 @@ export const MusicCollection = Type.Object({
   id: Id("mcoll_"),
   name: Type.String({ minLength: 1 }),
   organization_id: Id("org_", belongsTo("organizations")),
-  /** The only user who can read it (4.4). */
+  /** The only user who can read it (section 4.4). */
   owner_id: UserId(mentions("users")),
   created_at: Instant(),
 });
@@ -29,7 +29,7 @@ export const Track = Type.Object({
 });
 export type Track = Static<typeof Track>;
 
-/** The body of a track (2.3). */
+/** The body of a track (section 2.3). */
 export const { schema: TrackBody, render: renderTrack } = publicView(Track, {
   $id: "CollectionTrack",
   omit: ["id", "collection_id"],

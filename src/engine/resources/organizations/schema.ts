@@ -25,7 +25,7 @@ export const organizations = collection({
   schema: Organization,
 });
 
-/** The organization in the answer of 4.5 (2.14). */
+/** The organization in the answer of section 4.5 (section 2.14). */
 export const OrganizationSummary = Type.Object({
   id: Id("org_"),
   name: Type.String(),

@@ -20,7 +20,7 @@ export const threads = collection({
   schema: Thread,
 });
 
-/** A block of a message (2.13); its type decides which other field is required (`else`, as lint forbids `then`). */
+/** A block of a message (section 2.13); its type decides which other field is required (`else`, as lint forbids `then`). */
 export const ContentBlock = Type.Object(
   {
     type: StringEnum(["text", "file"]),

@@ -5,7 +5,7 @@ import { digest } from "../../platform.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { TimedText, Transcription } from "./schema.ts";
 
-/** Writes numbered cues with one line of text each (4.1, G17). */
+/** Writes numbered cues with one line of text each (section 4.1, G17). */
 export function toSrt(cues: Iterable<TimedText>): string {
   return toCueText(cues, ",", escapeForSrt);
 }
@@ -89,7 +89,7 @@ function joinSentences(sentences: readonly TimedText[]): TimedText {
 }
 
 /**
- * The headers of a representation for caches and conditional requests (4.11). `isWhole`: whether the content is the whole
+ * The headers of a representation for caches and conditional requests (section 4.11). `isWhole`: whether the content is the whole
  * answer.
  */
 export function createCacheHeaders(
@@ -153,7 +153,7 @@ function matches(header: string, etag: string): boolean {
 const Action = Type.Object({ href: Type.String({ format: "uri" }), method: Type.Literal("GET") });
 type Action = Static<typeof Action>;
 
-/** The formats of a transcription link to each other (4.11, G17). */
+/** The formats of a transcription link to each other (section 4.11, G17). */
 export const Actions = Type.Object(
   {
     get_sentences: Action,

@@ -34,7 +34,7 @@ export const transcriptions = collection({
   timer: "transcription.step",
 });
 
-/** A sentence of a transcription (2.5). */
+/** A sentence of a transcription (section 2.5). */
 export const Sentence = Type.Object({
   id: Id("sent_"),
   transcription_id: Id("trans_", belongsTo("transcriptions")),

@@ -70,7 +70,7 @@ export function calculateUtilization(spentMicro: number, limit: number): number 
   return limitMicro === 0 ? 1 : spentMicro / limitMicro;
 }
 
-/** The status of 3.6, decided before rounding (G33). */
+/** The status of section 3.6, decided before rounding (G33). */
 export function toStatus(spentMicro: number, limit: number | null): UsageStatus {
   if (limit === null) return "no_limit";
   const share = calculateUtilization(spentMicro, limit);
@@ -85,7 +85,7 @@ export function pickWorse(a: UsageStatus, b: UsageStatus): UsageStatus {
   return BY_SEVERITY.indexOf(a) >= BY_SEVERITY.indexOf(b) ? a : b;
 }
 
-/** The figures of 2.7, rounded for display. */
+/** The figures of section 2.7, rounded for display. */
 export function renderLimitFigures(spentMicro: number, limit: number | null) {
   const spent = fromMicro(spentMicro);
   return {

@@ -60,11 +60,11 @@ export function createEmptyUsage(organization_id: string, api_key_id: string | n
   };
 }
 
-/** A budget's status, by the share of it that is spent (3.6). */
+/** A budget's status, by the share of it that is spent (section 3.6). */
 const USAGE_STATUSES = ["ok", "warning", "exceeded", "no_limit"] as const;
 export type UsageStatus = (typeof USAGE_STATUSES)[number];
 
-/** A limit and its use (2.7). Without a limit, the nullable fields are null (G33). */
+/** A limit and its use (section 2.7). Without a limit, the nullable fields are null (G33). */
 export const FIGURES = {
   monthly_limit: Nullable(Type.Number()),
   current_usage: Type.Number(),

@@ -24,7 +24,7 @@ const userEvent = {
   data: ["user_id", "name", "email", "account", "verified", "created_at"],
 } as const;
 
-/** Its data has the three fields that 6.2 shows. */
+/** Its data has the three fields that section 6.2 shows. */
 const userCreated = event({
   name: "user.created",
   section: "6.2",

@@ -33,7 +33,7 @@ export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
   };
 };
 
-/** Makes a file of a store; progress, step and times follow from its status (3.1, G11). */
+/** Makes a file of a store; progress, step and times follow from its status (section 3.1, G11). */
 export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const { isFixture, now } = context;
   const ids = pickStoreAndFile(fields, context);

@@ -30,7 +30,7 @@ const STEP_ENDS: Readonly<Record<Step, number>> = { parsing: 15, chunking: 40, e
 
 type Processing = Pick<StoreFile, "started_at" | "processing_ms">;
 
-/** The progress of a file that is being processed: linear in the sandbox's time and below 100 (3.1). */
+/** The progress of a file that is being processed: linear in the sandbox's time and below 100 (section 3.1). */
 export function calculateProgress({ started_at, processing_ms }: Processing, now: number) {
   const elapsed = Math.max(0, now - started_at);
   const elapsedPercent = processing_ms > 0 ? Math.floor((elapsed * 100) / processing_ms) : 99;
@@ -119,7 +119,7 @@ function findFailure(world: WorldReader, file: FileObject): ProcessingFailure | 
   return world.get(fileTexts, file.id)?.failure;
 }
 
-/** Completes the processing (3.1) and emits the event (G11). */
+/** Completes the processing (section 3.1) and emits the event (G11). */
 function completeFile(
   tx: Transaction,
   file: StoreFile,
@@ -168,7 +168,7 @@ export const vectorStoreStateRules: StateRules<VectorStore> = {
   },
 };
 
-/** Progress, step and times of a file follow from its status (3.1, G11). */
+/** Progress, step and times of a file follow from its status (section 3.1, G11). */
 export const storeFileStateRules: StateRules<StoreFile> = {
   toPublic: (record, world) => setCurrentProgress(record, world.now),
   insert(tx, record, actor) {

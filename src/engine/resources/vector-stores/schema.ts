@@ -37,7 +37,7 @@ export const StoreFile = Type.Object({
 });
 export type StoreFile = Static<typeof StoreFile>;
 
-/** The response body (2.9). */
+/** The response body (section 2.9). */
 export const { schema: ProcessingStatus, render: renderProcessing } = publicView(StoreFile, {
   $id: "ProcessingStatus",
   omit: ["id", "store_id", "file_id"],

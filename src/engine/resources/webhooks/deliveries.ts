@@ -58,7 +58,7 @@ export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]):
   }
 }
 
-/** A test is a delivery like any other (4.21), and an inactive webhook gets it too (G23). */
+/** A test is a delivery like any other (section 4.21), and an inactive webhook gets it too (G23). */
 export function enqueueTest(tx: Transaction, webhook: Webhook): string {
   return enqueue(tx, webhook, { event: webhookTest.name, data: buildEventData(webhookTest, webhook, tx) });
 }
@@ -103,7 +103,7 @@ export function planAttempt(world: WorldReader, queued: QueuedAttempt): AttemptP
   return { number, url, secret, event: delivery.event, body: toBody(delivery, world) };
 }
 
-/** Records the outcome of an attempt: the delivery, the state of its webhook and the next retry (3.3, 6.4, G24). */
+/** Records the outcome of an attempt: the delivery, the state of its webhook and the next retry (sections 3.3 and 6.4, G24). */
 export function recordAttempt(
   tx: Transaction,
   queued: QueuedAttempt,

@@ -60,7 +60,7 @@ function store(tx: Transaction, changed: Delivery): Delivery {
   return delivery;
 }
 
-/** A 2xx answer is a success, and no other (3.3); 0 stands for no answer. */
+/** A 2xx answer is a success, and no other (section 3.3); 0 stands for no answer. */
 export function fitsStatus({ status, response_code }: Pick<Delivery, "status" | "response_code">): boolean {
   return (classify(response_code) === "success") === (status === "success");
 }
@@ -79,7 +79,7 @@ function setConsistentTimes(delivery: Delivery, now: number): Delivery {
     : { ...delivery, delivered_at: null, last_attempt: last_attempt ?? delivered_at ?? now };
 }
 
-/** Shows the time of the success, or those of the failure and the retry (2.12, G23). */
+/** Shows the time of the success, or those of the failure and the retry (section 2.12, G23). */
 export function renderDelivery(delivery: Delivery, world: WorldReader) {
   const { delivery_id, event, status, response_code, attempts, next_retry } = delivery;
   const times =

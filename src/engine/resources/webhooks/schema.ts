@@ -39,7 +39,7 @@ export const EventList = () =>
     examples: [["user.created"]],
   });
 
-/** A webhook (2.12) as it is stored. */
+/** A webhook (section 2.12) as it is stored. */
 export const Webhook = Type.Object({
   webhook_id: Id("wh_"),
   url: WebhookUrl(),
@@ -131,10 +131,10 @@ export const Attempt = Type.Object({
 });
 export type Attempt = Static<typeof Attempt>;
 
-/** The name of 4.21's test event, to which no webhook can subscribe. */
+/** The name of section 4.21's test event, to which no webhook can subscribe. */
 const TEST_EVENT = "webhook.test";
 
-/** A delivery (2.12) as it is stored, with every attempt and the exact text that each sends. */
+/** A delivery (section 2.12) as it is stored, with every attempt and the exact text that each sends. */
 export const Delivery = Type.Object({
   delivery_id: Id("del_"),
   webhook_id: Id("wh_", belongsTo("webhooks")),
@@ -172,7 +172,7 @@ export const deliveries = collection({
   },
 });
 
-/** The body of a delivery (2.12), without times that do not belong to its status (`renderDelivery`). */
+/** The body of a delivery (section 2.12), without times that do not belong to its status (`renderDelivery`). */
 export const DeliveryBody = Type.Object(
   {
     delivery_id: Delivery.properties.delivery_id,
@@ -191,7 +191,7 @@ export const DeliveryBody = Type.Object(
 
 const about = aboutRecords(webhooks, {});
 
-/** The event of 4.21's test (G23). Only the tested webhook gets it; webhooks cannot subscribe to it. */
+/** The event of section 4.21's test (G23). Only the tested webhook gets it; webhooks cannot subscribe to it. */
 export const webhookTest = event({
   name: TEST_EVENT,
   section: "4.21",

@@ -50,7 +50,7 @@ export function createUrlResolver({
 }
 
 /**
- * The one client for deliveries, tests, notifications and the receiver grader (4.21, 6, G15, G24). It follows no
+ * The one client for deliveries, tests, notifications and the receiver grader (sections 4.21 and 6, G15, G24). It follows no
  * redirects and never sends a request twice. Requests never queue for a connection, so a slow receiver delays no other;
  * the caller limits how many run at once.
  */

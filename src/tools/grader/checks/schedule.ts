@@ -78,7 +78,7 @@ export const timeoutAfterCommit: Check = {
   },
 };
 
-/** When the last retry is due, counted from the first attempt (6.4, G24). */
+/** When the last retry is due, counted from the first attempt (section 6.4, G24). */
 const WHOLE_SCHEDULE_MS = (7 * 60 + 21) * 60_000;
 
 /** The failures of the five attempts before the last one. */

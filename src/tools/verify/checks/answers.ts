@@ -118,7 +118,7 @@ function mayDependOnObject(operation: AnyOperation, { status }: Exchange): boole
   return (status === 404 || status === 422) && listObjectParameters(operation).length > 0;
 }
 
-/** Checks the announced operation (4.18): production answers 404, a service that already has it answers as announced. */
+/** Checks the announced operation (section 4.18): production answers 404, a service that already has it answers as announced. */
 async function checkAnnouncedOperation(context: Context, operation: AnyOperation): Promise<void> {
   const { target, verdict, successes } = context;
   const params = context.requireIds("organization_id");

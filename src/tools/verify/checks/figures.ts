@@ -212,7 +212,7 @@ const deliveryOutcomes = createSuccessCheck(
   },
 );
 
-/** Checks that a delivery is a success exactly if its receiver answered 2xx (3.3). */
+/** Checks that a delivery is a success exactly if its receiver answered 2xx (section 3.3). */
 export function checkDeliveryOutcome(
   verdict: Verdict,
   { delivery_id, status, response_code, attempts }: ListedDelivery,

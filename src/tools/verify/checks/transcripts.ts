@@ -42,7 +42,7 @@ const FORMATS: Readonly<Record<string, { type: string; check: (verdict: Verdict,
 const EXPORT = "meeting_sessions.export_transcript";
 const SENTENCES = "transcriptions.list_sentences";
 
-/** Checks content type, file name and lines of the requested format (4.1). */
+/** Checks content type, file name and lines of the requested format (section 4.1). */
 function checkExport(verdict: Verdict, { sent, headers, text }: Exchange): void {
   const format = sent.query["format"] ?? "txt";
   const { type, check } = FORMATS[format] ?? {};
@@ -109,7 +109,7 @@ function observeCaching(): (verdict: Verdict, exchange: Exchange) => void {
   };
 }
 
-/** Checks the headers that let a client cache an answer (4.11). */
+/** Checks the headers that let a client cache an answer (section 4.11). */
 function checkCaching(verdict: Verdict, { headers }: Exchange): void {
   const cache = headers.get("cache-control") ?? "";
   const directives = cache
@@ -146,7 +146,7 @@ const conditionalRequests = createSuccessCheck(
   },
 );
 
-/** Checks counts, links to the previous and next page, and the redaction headers (4.11). */
+/** Checks counts, links to the previous and next page, and the redaction headers (section 4.11). */
 function checkCounts(verdict: Verdict, exchange: Exchange): void {
   const { json, sent, headers } = exchange;
   const { data, metadata, actions = {} } = json;

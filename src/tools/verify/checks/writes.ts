@@ -41,7 +41,7 @@ export const currentOrganizationCheck: Check = {
   },
 };
 
-/** Moves a department to the top, then back under its parent, which the user names (3.5, 4.3). */
+/** Moves a department to the top, then back under its parent, which the user names (sections 3.5 and 4.3). */
 const reparent: Check = {
   id: "departments.reparent/there-and-back",
   family: "writes",

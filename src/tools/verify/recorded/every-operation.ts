@@ -50,7 +50,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(false, problem, status < 500 ? findEndpointAssumption(operation) : undefined);
 }
 
-/** Whether it is the announced operation, which production answers with 404 (4.18). */
+/** Whether it is the announced operation, which production answers with 404 (section 4.18). */
 function isNotYetOffered({ operation, status }: Exchange): boolean {
   return status === 404 && operation!.id === "models.list_for_organization";
 }

@@ -62,7 +62,7 @@ const CHANGES: readonly {
 
 /** Later answers of a recording must show its changes and deletions. */
 export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] {
-  // Revoking a link again changes nothing (3.4). An own operation may restore what another deleted.
+  // Revoking a link again changes nothing (section 3.4). An own operation may restore what another deleted.
   const deletions = operations.filter(
     ({ method, id, sourceFile }) =>
       method === "DELETE" && id !== "share_links.revoke" && sourceFile === undefined,
@@ -184,7 +184,7 @@ function checkChange(
   if (typeof record !== "object" || record === null) return;
   for (const [name, expected] of Object.entries(getSentFields(change))) {
     const actual = (record as Record<string, unknown>)[name];
-    // A delivery that is answered 410 disables its webhook (3.3).
+    // A delivery that is answered 410 disables its webhook (section 3.3).
     if (name === "active" && actual === false) continue;
     if (actual === undefined || isMasked(JSON.stringify([actual, expected]))) continue;
     const problem = `${name} is ${toExcerpt(actual)} after ${change.method} ${change.path} set it to ${toExcerpt(expected)}`;
