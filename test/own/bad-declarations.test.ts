@@ -93,6 +93,16 @@ it.each<[string, object[], string]>([
     "the collection notes emits null, which is not a map of events",
   ],
   [
+    "a used collection that nothing exports",
+    [list({ uses: { notes } })],
+    "operations: the operation notes.list uses notes, which nothing exports",
+  ],
+  [
+    "a used collection under another name",
+    [notes, list({ uses: { memos: notes } })],
+    "the operation notes.list uses notes as memos; a collection has its own name in `uses`",
+  ],
+  [
     "a collection with an unknown key",
     [defineCollection({ name: "notes", fields: {}, emit: { insert: "note.made" } } as never), list()],
     "the collection notes has the unknown key emit (did you mean emits?)",

@@ -126,6 +126,30 @@ it.each<[string, Handle, object, string]>([
     "notes.spoil returned a value that JSON cannot carry: Converting circular structure to JSON",
   ],
   [
+    "returns a Map",
+    (call) => {
+      insert(call);
+      return { texts: new Map([[1, 2]]) };
+    },
+    {},
+    "notes.spoil returned a value that JSON cannot carry: a Map would be {}",
+  ],
+  [
+    "returns a Response",
+    (call) => {
+      insert(call);
+      return Response.json({ error: "no" }, { status: 409 });
+    },
+    {},
+    "notes.spoil returned a value that JSON cannot carry: a Response would be {}",
+  ],
+  [
+    "returns a list of promises",
+    (call) => [Promise.resolve(insert(call))],
+    {},
+    "notes.spoil returned a value that JSON cannot carry: a Promise would be {}",
+  ],
+  [
     "returns a function",
     (call) => {
       insert(call);

@@ -54,6 +54,14 @@ describe("user-defined operations", () => {
     expect(Number((await write("two")).headers.get("x-ratelimit-remaining"))).toBe(left - 1);
   });
 
+  it("ignore unknown fields of a body, with a warning [interfaces 18]", async () => {
+    const answer = await call("POST", "/v1/notes", { text: "one", colour: "red" });
+    expect(answer).toMatchObject({ status: 201, body: { text: "one" } });
+    expect(answer.body).not.toHaveProperty("colour");
+    const { entries } = await sandbox.journal.list({ operation: "notes.create" as never });
+    expect(entries[0]!.warnings).toEqual(["unknown body field colour was ignored"]);
+  });
+
   it("require the role that they declare [interfaces 18]", async () => {
     const { id } = (await write("one")).body;
     expect(await call("DELETE", `/v1/notes/${id}`, undefined, "usr_dan")).toMatchObject({

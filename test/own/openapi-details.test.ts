@@ -516,3 +516,48 @@ describe("a credential", () => {
     expect((await call(scheme, query, headers))[0]).toBe(401);
   });
 });
+
+describe("`Prefer: code=N`", () => {
+  const answer = (type: string, more: string) =>
+    `{ description: d, content: { ${type}: { schema: { $ref: "#/components/schemas/Error" }, ${more} } } }`;
+  const { send } = serveDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /v1/pay:
+    post:
+      operationId: pay
+      responses:
+        "201": { description: d, content: { application/json: { example: { paid: true } } } }
+        "202": { description: d, content: { application/json: { schema: { type: object, required: [state], properties: { state: { const: queued } } } } } }
+        "204": { description: d }
+        "402": ${answer("application/problem+json", "example: { code: 402, message: Declined }")}
+        "409": ${answer("application/json", "")}
+        "418": { description: d, content: { text/csv: { example: "a;b" } } }
+        "503": ${answer("application/json", "example: { code: 5, message: Down }")}
+components:
+  schemas:
+    Error: { type: object, required: [code, message], properties: { code: { type: integer }, message: { type: string } } }
+`);
+  it.each<[number, string | null, unknown]>([
+    [201, "application/json", { paid: true }],
+    [202, "application/json", { state: "queued" }],
+    [204, null, expect.any(Blob)],
+    [402, "application/problem+json", { code: 402, message: "Declined" }],
+    [409, "application/json", { code: 409, message: expect.any(String) }],
+    [418, "text/csv", "a;b"],
+    [503, "application/json", { code: 5, message: "Down" }],
+  ])("is answered with the document's answer of status %i [interfaces 3]", async (status, type, body) => {
+    const received = await send("POST", "/v1/pay", { headers: { prefer: `code=${status}` } });
+    expect(received.status).toBe(status);
+    expect(received.headers.get("content-type")?.split(";")[0] ?? null).toBe(type);
+    expect(received.body).toEqual(body);
+  });
+
+  it("is refused if the document does not describe that status [interfaces 3]", async () => {
+    const { status, body } = await send("POST", "/v1/pay", { headers: { prefer: "code=410" } });
+    expect([status, body.detail]).toEqual([
+      400,
+      expect.stringContaining("documents no answer with status 410"),
+    ]);
+  });
+});

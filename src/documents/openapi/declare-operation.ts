@@ -3,6 +3,7 @@ import type { ErrorCode } from "../../engine/contract/errors.ts";
 import {
   type AnyOperation,
   type BodySpec,
+  type DescribedAnswer,
   type FileSpec,
   isBodyless,
   type Success,
@@ -14,6 +15,7 @@ import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { UnsupportedFeature } from "./document-report.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
+import { findExample, generateValue } from "./generate-value.ts";
 import {
   type DescribedOperation,
   findJsonType,
@@ -319,8 +321,9 @@ function parseForm(text: string, media: Media, schemas: Schemas): unknown {
 /** The part of an operation's declaration that does not depend on a binding. */
 export function declareOperation(
   described: DescribedOperation,
-  { schemas, root }: Pick<OpenApiReading, "schemas" | "root">,
+  reading: OpenApiReading,
 ): Omit<AnyOperation, "handle" | "success" | "errors"> & { errors: ErrorCode[] } {
+  const { schemas, root } = reading;
   const { id, method, path, node, isPublic } = described;
   const reader = new ParameterReader(schemas, described);
   const keyNames = new Set(described.securitySchemes.map(({ name }) => name));
@@ -349,7 +352,7 @@ export function declareOperation(
     openapi: {
       operation: { ...node, parameters: described.parameters.map((one) => one.node) },
       document: root,
-      answer: (status) => describeAnswer(described, status, schemas),
+      answer: (status) => describeAnswer(described, status, reading),
     },
   };
 }
@@ -358,17 +361,29 @@ export function declareOperation(
 function describeAnswer(
   described: DescribedOperation,
   status: number,
-  schemas: Schemas,
-): Success | undefined {
+  reading: OpenApiReading,
+): DescribedAnswer | undefined {
   const response = findResponse(described, status);
   if (response === undefined) return undefined;
   const isDefault = response === described.responses.get("default");
   if (isDefault && status < 400 && findSuccess(described).node !== response.node) return undefined;
+  const { schemas } = reading;
   const json = response.media.find(({ type }) => mayBeJson(type));
+  const media = json ?? response.media[0];
   return {
     status,
     content_types: response.media.map(({ type }) => type),
     ...(json?.schema && { schema: schemas.toOperationSchema(json.schema.node, "answer") as TSchema }),
+    createReply(): ReturnType<DescribedAnswer["createReply"]> {
+      const generate = () =>
+        status < 400 && json?.schema ? generateValue(schemas, json.schema.node, status) : undefined;
+      const example = media && findExample(media.node, reading);
+      const body = example ? example.value : generate();
+      const type = json ? findJsonType(json.type) : media?.type;
+      const isDefaultType = type === undefined || type === "application/json" || type.includes("*");
+      if (isBodyless(status) || body === undefined) return { body: undefined, headers: {} };
+      return { body, headers: isDefaultType ? {} : { "Content-Type": type } };
+    },
   };
 }
 

@@ -197,6 +197,8 @@ export interface Operation<
 > extends Declaration<P, Q, B, TSchema, DeclaredError> {
   /** The file that declares it, if it is a user's own operation. */
   sourceFile?: string;
+  /** The names of the user's own collections that its handler uses. */
+  uses?: readonly string[];
   /** All assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
   assumptions?: readonly string[];
   /** The parts that the reference does not show, each with the assumption that it follows from. */
@@ -251,7 +253,7 @@ export interface Operation<
     operation: object;
     document: object;
     /** The answer that the document has for a status. */
-    answer(status: number): Success | undefined;
+    answer(status: number): DescribedAnswer | undefined;
   };
   /** The change itself: synchronous, inside the transaction, returning a value or a Reply. */
   handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: Loaded, prepared: Prepared) => unknown;
@@ -261,6 +263,11 @@ export interface Operation<
     answer: unknown,
     services: Services,
   ) => Promise<unknown> | unknown;
+}
+
+export interface DescribedAnswer extends Success {
+  /** Its example, else for a success a value of its schema; an error without an example has no body. */
+  createReply(): { body: unknown; headers: Record<string, string> };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds operations of every shape

@@ -101,8 +101,8 @@ function readPreferredStatus(prefer: string): string | undefined {
 }
 
 /**
- * Reads the N of `Prefer: code=N`: gives the operation's first documented error code with this status; undefined if N is
- * a success of the operation.
+ * Reads the N of `Prefer: code=N`: gives the operation's first documented error code with this status, else the answer
+ * that a user's document describes; undefined if N is a success of the operation.
  */
 function readPreferredFault(text: string, operation: AnyOperation): OverrideFault | undefined {
   const digits = /^"?(\d{3})"?$/.exec(text)?.[1];
@@ -114,6 +114,11 @@ function readPreferredFault(text: string, operation: AnyOperation): OverrideFaul
   if (listSuccesses(operation).some((success) => success.status === status)) return undefined;
   const code = findCodeForStatus(operation, status);
   if (code !== undefined) return toCodeFault(code);
+  const described = status >= 200 && status < 600 ? operation.openapi?.answer(status) : undefined;
+  if (described !== undefined) {
+    const answer = { kind: "status" as const, status, ...described.createReply() };
+    return { kind: "plan", plan: { answer }, name: digits };
+  }
   throw new OverrideError(
     `${operation.id} documents no answer with status ${status}; it answers ${[...listDocumentedCodes(operation)].join(", ")}.`,
   );

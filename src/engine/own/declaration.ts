@@ -37,6 +37,7 @@ export interface DeclaredOperation {
   errors?: readonly ErrorCode[];
   /** `public`, `caller`, `member`, `admin` or `owner`; or a function, whose result the handler gets as `loaded`. */
   access?: string | ((call: unknown) => unknown);
+  uses?: Readonly<Record<string, { name: string }>>;
   emit?: string | { name: string };
   /** Whether it changes nothing, although its method is not GET. */
   reads?: boolean;

@@ -108,12 +108,20 @@ function toJson(operation: AnyOperation, value: unknown): unknown {
 function stringify(id: string, value: unknown): string {
   let reason = "";
   try {
-    const text = JSON.stringify(value) as string | undefined;
+    const text = JSON.stringify(value, refuseOpaque) as string | undefined;
     if (text !== undefined) return text;
   } catch (error) {
     reason = `: ${(error as Error).message.split("\n")[0]}`;
   }
   throw new OwnOperationError(`${id} returned a value that JSON cannot carry${reason}`);
+}
+
+/** A replacer for JSON, which would write a Map, a Response or a promise as `{}`. */
+function refuseOpaque(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const [, type] = /^\[object (.+)\]$/.exec(Object.prototype.toString.call(value)) ?? [];
+  if (type === "Object" || type === "Array" || Object.keys(value).length > 0) return value;
+  throw new TypeError(`a ${type} would be {}`);
 }
 
 type UserFunction = Pick<AnyOperation, "id" | "sourceFile">;

@@ -111,6 +111,17 @@ export function joinResources(reference: readonly Resource[], userResources: rea
   }));
   requireDistinct([...reference, ...usedResources], "collection", ({ collections }) => collections);
   requireDistinct([...reference, ...usedResources], "event", ({ events = [] }) => events);
+  const collections = new Set(
+    [...reference, ...usedResources].flatMap((one) => one.collections).map(({ name }) => name),
+  );
+  for (const { id, sourceFile, uses = [] } of usedResources.flatMap(({ operations }) => operations)) {
+    const missing = uses.find((name) => !collections.has(name));
+    if (missing !== undefined)
+      throw new OwnOperationError(
+        `${sourceFile}: the operation ${id} uses ${missing}, which nothing exports`,
+        { subject: missing },
+      );
+  }
   return { api: createApi([...reference, ...usedResources]), warnings };
 }
 

@@ -77,6 +77,12 @@ export function toOperation(
   const unknownCode = codes.find((code) => !Object.hasOwn(CATALOGUE, code));
   if (unknownCode !== undefined)
     throw createError(`has the error ${unknownCode}, which is not a code of the catalogue`);
+  const uses = Object.entries(declaration.uses ?? {}).map(
+    ([key, one]: [string, { name?: string } | undefined]) => {
+      if (one?.name === key) return key;
+      throw createError(`uses ${String(one?.name)} as ${key}; a collection has its own name in \`uses\``);
+    },
+  );
   const eventName = typeof eventOrName === "string" ? eventOrName : eventOrName?.name;
   const event = eventsByName.get(eventName ?? "");
   if (eventOrName !== undefined && event === undefined)
@@ -99,6 +105,7 @@ export function toOperation(
     ...(body && { body: { kind: "json" as const, schema: body } }),
     errors: [...new Set<DeclaredError>([...errors, ...codes])],
     success: toSuccesses(declaration.status, response),
+    ...(uses.length > 0 && { uses }),
     ...(declaration.reads !== undefined && { reads: declaration.reads }),
     ...(access === "public" && { credentials: false }),
     access: authorize,
@@ -107,7 +114,6 @@ export function toOperation(
   return guardHandler(declaredOperation, event);
 }
 
-/** `uses` is for the types only. */
 const OPERATION_KEYS =
   "id method path summary description params query body response status errors access uses emit reads handle".split(
     " ",

@@ -1,4 +1,4 @@
-import { appendStep, toFieldName } from "../contract/invalid-field.ts";
+import { appendStep, getValue, toFieldName, toSteps } from "../contract/invalid-field.ts";
 import type { JsonSchema } from "../contract/schema.ts";
 import { cutText } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
@@ -43,6 +43,16 @@ function findUnknownInAlternatives(
 ): UnknownField[] {
   const accepting = alternatives.find((alternative) => toValidator(alternative)(value));
   return accepting === undefined ? [] : findUnknownFields(accepting, value, pointer);
+}
+
+/** A copy of a body without these fields. */
+export function omitFields(body: unknown, fields: readonly UnknownField[]): unknown {
+  const copy = structuredClone(body);
+  for (const { pointer } of fields) {
+    const parent = getValue(copy, pointer.slice(0, pointer.lastIndexOf("/"))) as Record<string, unknown>;
+    delete parent[toSteps(pointer).at(-1)!];
+  }
+  return copy;
 }
 
 const MAX_NAMED = 5;

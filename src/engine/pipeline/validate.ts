@@ -14,7 +14,7 @@ import type { ReceivedForm } from "./engine-parts.ts";
 import { parseIfJson } from "./form-parts.ts";
 import { findInexactNumber, findWrittenNumber } from "./json-numbers.ts";
 import { addDefaults, findRepeatedName, isClamped, readQuery, readTexts } from "./read-query.ts";
-import { describeIgnored, findUnknownFields } from "./unknown-fields.ts";
+import { describeIgnored, findUnknownFields, omitFields } from "./unknown-fields.ts";
 
 interface ValidatedExchange {
   readonly sandbox: { readonly settings: Pick<Settings, "out_of_range_limits" | "unknown_fields"> };
@@ -147,7 +147,7 @@ function validateFields(schema: TSchema, body: unknown, context: ValidationConte
     throw invalidInput(first.field, readSent(first), `${first.field} is not known`);
   const fields = unknownFields.map(({ field }) => field);
   exchange.warn(describeIgnored("body field", fields));
-  return completeBody;
+  return omitFields(completeBody, unknownFields);
 }
 
 function completeAndValidate<T>(
