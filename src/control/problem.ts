@@ -120,9 +120,9 @@ export function unknownWord(
   field: string,
   word: string,
   candidates: readonly string[],
+  hint = findNearest(word, candidates),
 ): Problem {
   const [problem, advice] = WORD_KINDS[kind];
-  const hint = findNearest(word, candidates);
   const ending = hint === undefined ? `; ${advice.replace("{all}", candidates.join(", "))}` : "";
   return unprocessable(field, word, `${quoteWord(word)} ${problem}${ending}`, hint);
 }

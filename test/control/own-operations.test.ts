@@ -41,6 +41,12 @@ describe("an OpenAPI document of one sandbox", () => {
     expect((await api.call(undefined, "DELETE", OPERATIONS)).status).toBe(204);
     expect((await api.call("dan", "GET", "/v2/projects")).status).toBe(404);
     expect((await api.call(undefined, "GET", OPERATIONS)).body).toMatchObject({ items: [], collections: [] });
+    // The journal still has its requests.
+    const list = `${CONTROL}/journal?operation=createProject`;
+    expect((await api.call(undefined, "GET", list)).body.total).toBe(1);
+    const expectation = { match: { operation: "createProject", method: "POST" }, count: 1 };
+    const verified = await api.call(undefined, "POST", `${CONTROL}/journal/verify`, expectation);
+    expect(verified.body).toMatchObject({ ok: true, found: 1 });
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
   });
 

@@ -170,6 +170,11 @@ describe("verify of a match that nothing can meet", () => {
       expect.stringMatching(/^match\.code "ELEPHANT" is not a code of the catalogue; it has [A-Z_]+, /),
     ],
     [
+      "code",
+      "thread_not_found",
+      'match.code "thread_not_found" is not a code of the catalogue. Did you mean "RESOURCE_NOT_FOUND"?',
+    ],
+    [
       "path",
       "/v1/model",
       'match.path is not a path of an operation, a rule or a request in the journal. Did you mean "/v1/models"?',

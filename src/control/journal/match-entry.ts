@@ -5,11 +5,12 @@ import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
 import { clip } from "../../engine/contract/text.ts";
 import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath, findParameterProblem } from "../../engine/faults/check-rule.ts";
-import { isJournalCode } from "../../engine/faults/effects/error.ts";
+import { findNearestCode, isJournalCode } from "../../engine/faults/effects/error.ts";
 import { compileIdGlob, listMatchingOperations } from "../../engine/faults/rule.ts";
 import { StatusPattern } from "../../engine/faults/rule-document.ts";
 import { isEqual } from "../../engine/maps.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable } from "../problem.ts";
 import { parseRequestBody } from "./render-journal-entry.ts";
@@ -57,8 +58,16 @@ export interface MatchableWords {
   sandboxWords:
     | Readonly<Record<"users" | "webhooks" | "paths" | "methods" | "stages", ReadonlySet<string>>>
     | undefined;
+  /** The operations of requests in the journal: own operations may have been removed since. */
+  pastOperations?: readonly string[];
   /** The paths in rules: a rule may answer a path that the API lacks. */
   rulePaths?: readonly string[];
+}
+
+/** For `pastOperations`: the operations in the journal that the sandbox no longer has. */
+export function listPastOperations({ api, journal }: Pick<Sandbox, "api" | "journal">): string[] {
+  const present = new Set<string | null>(api.operations.map(({ id }) => id));
+  return journal.entries().flatMap(({ operation }) => (present.has(operation) ? [] : (operation ?? [])));
 }
 
 /** One condition of a match: undefined if an entry meets it, otherwise the reason. */
@@ -72,10 +81,10 @@ export function isDeliveryMatch({ event, webhook, attempt }: EntryMatch): boolea
 /** @throws Problem 422 for an invalid pattern, and for a word that nothing can match */
 export function createConditions(match: EntryMatch, words: MatchableWords, prefix = ""): Condition[] {
   const { operation, status, code, method, path, principal, body, stage } = match;
-  const { api, sandboxWords } = words;
+  const { api, sandboxWords, pastOperations = [] } = words;
   const conditions: Condition[] = isDeliveryMatch(match) ? listDeliveryConditions(match, words, prefix) : [];
   if (operation !== undefined) {
-    const ids = api.operations.map(({ id }) => id);
+    const ids = [...api.operations.map(({ id }) => id), ...pastOperations];
     const matches = compileIdGlob(operation, ids);
     if (!ids.some(matches)) {
       // Its error says why a text cannot be a pattern.
@@ -95,6 +104,7 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   }
   if (
     operation !== undefined &&
+    !pastOperations.some(compileIdGlob(operation, pastOperations)) &&
     listMatchingOperations({ operation, path, method: method?.toUpperCase() }, api.operations).length === 0
   )
     throw unprocessable(`${prefix}operation`, operation, "fits no operation together with method and path");
@@ -107,7 +117,10 @@ export function createConditions(match: EntryMatch, words: MatchableWords, prefi
   if (status !== undefined)
     conditions.push((entry) => describeFailure(hasStatus(entry, status), "status", entry.status, status));
   if (code !== undefined) {
-    if (!isJournalCode(code)) throw unknownWord("code", `${prefix}code`, code, Object.keys(CATALOGUE));
+    if (!isJournalCode(code)) {
+      const hint = findNearestCode(code, api.operations);
+      throw unknownWord("code", `${prefix}code`, code, Object.keys(CATALOGUE), hint);
+    }
     conditions.push(createEqualCondition("code", code, (entry) => entry.code));
   }
   if (stage !== undefined) {

@@ -8,7 +8,7 @@ import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { abortAfter } from "../../engine/state/concurrency.ts";
 import { checkInput } from "../check-input.ts";
-import { EntryMatch, type MatchableWords } from "../journal/match-entry.ts";
+import { EntryMatch, listPastOperations, type MatchableWords } from "../journal/match-entry.ts";
 import {
   Count,
   createCountVerifier,
@@ -109,14 +109,17 @@ function requireCompleteJournal({ dropped, isEvictedBySize }: Journal): void {
 }
 
 /** The names that an expectation may contain. Once entries were evicted, any user, webhook and path is possible. */
-function listKnownWords({ api, world, journal, faults }: Sandbox): MatchableWords {
-  if (journal.dropped > 0) return { api, sandboxWords: undefined };
+function listKnownWords(sandbox: Sandbox): MatchableWords {
+  const { api, world, journal, faults } = sandbox;
+  const pastOperations = listPastOperations(sandbox);
+  if (journal.dropped > 0) return { api, pastOperations, sandboxWords: undefined };
   const reader = world.read();
   const entries = journal.entries();
   const callers = entries.flatMap(({ principal }) => principal ?? []);
   const sentWebhooks = entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []);
   return {
     api,
+    pastOperations,
     rulePaths: faults.rules.paths,
     sandboxWords: {
       users: new Set([...[...reader.all(users)].map(({ id }) => id), ...callers]),

@@ -11,6 +11,7 @@ import {
   createConditions,
   DELIVERY_FIELDS,
   type EntryMatch,
+  listPastOperations,
 } from "../journal/match-entry.ts";
 import { getKind, JournalEntryBody, renderEntry } from "../journal/render-journal-entry.ts";
 import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
@@ -33,8 +34,9 @@ export const JournalBody = NewestFirst(JournalEntryBody, "journal");
 type Filter = EntryMatch & { kind?: "request" | "delivery" | undefined };
 
 /** @throws Problem 422 */
-function createFilter({ kind, ...match }: Filter, { api }: Sandbox): (entry: JournalEntry) => boolean {
-  const conditions = createConditions(match, { api, sandboxWords: undefined });
+function createFilter({ kind, ...match }: Filter, sandbox: Sandbox): (entry: JournalEntry) => boolean {
+  const pastOperations = match.operation === undefined ? [] : listPastOperations(sandbox);
+  const conditions = createConditions(match, { api: sandbox.api, pastOperations, sandboxWords: undefined });
   return (entry) =>
     (kind === undefined || kind === getKind(entry)) &&
     conditions.every((condition) => condition(entry) === undefined);
