@@ -71,7 +71,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     refuseGrowth: createRecordLimit(limits),
     refuseDefault: options.refuseDefault,
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),
-    onDelete: ({ name }) => origins.close(name),
+    onDelete: ({ name }) => void origins.closeAfter(name, async () => persistence?.waitUntilDeleted()),
   });
   const { sandboxes, getApi, wallClock } = engine;
   const control: ControlServer = {

@@ -43,6 +43,11 @@ export class LocalPersistence implements DurabilityHook {
     { changesOthers }: { changesOthers: boolean },
   ): Promise<void> => this.saver!.waitUntilStored(changesOthers ? undefined : sandbox, refusalsBefore);
 
+  /** With `--durable`, resolves once a deletion is on disk. @throws StoreRefusal if it was undone */
+  async waitUntilDeleted(): Promise<void> {
+    if (this.isDurable) await this.saver!.waitUntilStored(undefined, this.countRefusals());
+  }
+
   /** A sandbox that `open` has loaded sends its deliveries at once, so this may be called before `open` has loaded all. */
   async waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
     const saver = await this.opening!;

@@ -189,13 +189,17 @@ describe("a change that cannot be saved", () => {
 
   it("is undone if it is a deletion, which restores the sandbox [interfaces 2]", async () => {
     const api = await start(true);
-    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other", seed: 5 });
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other", seed: 5, origin: true });
+    const { origin } = (await api.call(undefined, "GET", "/_control/sandboxes/other")).body;
+    const health = `${origin}/_control/health`;
     renameSync(join(place, "data"), join(place, "elsewhere"));
     const deleted = api.call(undefined, "DELETE", "/_control/sandboxes/other");
     expect((await deleted).status).toBe(503);
     expect((await api.call(undefined, "GET", "/_control/sandboxes/other")).body.seed).toBe(5);
+    expect((await fetch(health)).status).toBe(200);
     renameSync(join(place, "elsewhere"), join(place, "data"));
     expect((await api.call(undefined, "DELETE", "/_control/sandboxes/other")).status).toBe(204);
+    await expect(fetch(health)).rejects.toThrow("fetch failed");
   });
 
   it("is reported once without --durable, shown in health, and saved once there is room [interfaces 2]", async (test) => {

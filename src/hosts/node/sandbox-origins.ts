@@ -50,9 +50,23 @@ export class SandboxOrigins {
     });
     const { port } = portServer.address() as AddressInfo;
     if (this.isClosed) return void portServer.close();
+    // A deleted sandbox of this name has its port until its deletion is stored.
+    this.close(sandbox);
     this.portServers.set(sandbox, portServer);
     this.sandboxesByPort.set(port, sandbox);
     portServer.once("close", () => this.sandboxesByPort.delete(port));
+  }
+
+  /** Closes the port of a deleted sandbox once `settle` resolves; keeps it if that fails, as the sandbox is restored then. */
+  async closeAfter(sandbox: string, settle: () => Promise<void>): Promise<void> {
+    const port = this.findPort(sandbox);
+    if (port === undefined) return;
+    const isUndone = await settle().then(
+      () => false,
+      () => true,
+    );
+    // A new sandbox of the name may have another port.
+    if (!isUndone && this.findPort(sandbox) === port) this.close(sandbox);
   }
 
   /** Closes the port of a sandbox that is gone; requests in progress are still answered. */
