@@ -659,11 +659,11 @@ export interface SettingsChange {
   transcription_seconds?: number;
   /** whether `/v2/models` exists */
   v2_models?: "on" | "off" | true | false;
-  /** whether `GET /v1/organizations/{organization_id}/models` exists, which the reference only announces (section 4.18) */
+  /** whether `GET /v1/organizations/{organization_id}/models` exists, which the service has only announced */
   preview?: "on" | "off" | true | false;
   /** whether `X-Goog-Hash` and `Content-MD5` of uploads are checked */
   upload_digests?: "check" | "ignore";
-  /** largest image file, in MiB */
+  /** largest image in a request, in MiB */
   upload_limit_mb?: number;
   /** exported cells that a spreadsheet would run as formulas: `keep`: unchanged; `escape`: with a `'` in front */
   csv_formulas?: "keep" | "escape";
@@ -675,7 +675,7 @@ export interface SettingsChange {
   service_name?: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds?: number;
-  /** the wait before each retry, from the end of the last attempt; only the first five entries count */
+  /** the wait before each of the five retries, from the end of the attempt before; more entries have no effect */
   retry_schedule?: Duration[];
   /** language and country of generated data; the data of a fixture changes at the next reset */
   locale?:
@@ -827,11 +827,11 @@ export interface Settings {
   transcription_seconds: number;
   /** whether `/v2/models` exists */
   v2_models: "on" | "off";
-  /** whether `GET /v1/organizations/{organization_id}/models` exists, which the reference only announces (section 4.18) */
+  /** whether `GET /v1/organizations/{organization_id}/models` exists, which the service has only announced */
   preview: "on" | "off";
   /** whether `X-Goog-Hash` and `Content-MD5` of uploads are checked */
   upload_digests: "check" | "ignore";
-  /** largest image file, in MiB */
+  /** largest image in a request, in MiB */
   upload_limit_mb: number;
   /** exported cells that a spreadsheet would run as formulas: `keep`: unchanged; `escape`: with a `'` in front */
   csv_formulas: "keep" | "escape";
@@ -843,7 +843,7 @@ export interface Settings {
   service_name: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds: number;
-  /** the wait before each retry, from the end of the last attempt; only the first five entries count */
+  /** the wait before each of the five retries, from the end of the attempt before; more entries have no effect */
   retry_schedule: Duration[];
   /** language and country of generated data; the data of a fixture changes at the next reset */
   locale:

@@ -93,14 +93,14 @@ export const Settings = Type.Object(
     preview: defineSetting(
       "G22",
       OnOff("off"),
-      "whether `GET /v1/organizations/{organization_id}/models` exists, which the reference only announces (section 4.18)",
+      "whether `GET /v1/organizations/{organization_id}/models` exists, which the service has only announced",
     ),
     upload_digests: defineSetting(
       "G43",
       StringEnum(["check", "ignore"], { default: "check" }),
       "whether `X-Goog-Hash` and `Content-MD5` of uploads are checked",
     ),
-    upload_limit_mb: defineSetting("G26", Mebibytes(25, 1024), "largest image file, in MiB"),
+    upload_limit_mb: defineSetting("G26", Mebibytes(25, 1024), "largest image in a request, in MiB"),
     csv_formulas: defineSetting(
       "G28",
       StringEnum(["keep", "escape"], { default: "keep" }),
@@ -129,7 +129,7 @@ export const Settings = Type.Object(
     retry_schedule: defineSetting(
       "G24",
       Type.Array(Duration(), { maxItems: 20, default: ["1m", "5m", "15m", "1h", "6h"] }),
-      "the wait before each retry, from the end of the last attempt; only the first five entries count",
+      "the wait before each of the five retries, from the end of the attempt before; more entries have no effect",
     ),
     locale: defineSetting(
       "G44",
