@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
 import { readBundle } from "../../src/tools/bundle/bundle.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { CONTROL } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { readExample } from "../support/own/serve-document.ts";
@@ -49,6 +50,31 @@ describe("an OpenAPI document of one sandbox", () => {
     expect(verified.body).toMatchObject({ ok: true, found: 1 });
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
   });
+
+  it.each(["removed", "replaced"])(
+    "answers 503 to a request that was held while its operation was %s [interfaces 18, 20]",
+    async (change) => {
+      await put({ openapi: TEXT });
+      const match = { operation: "createProject" };
+      await api.call(undefined, "POST", `${CONTROL}/faults`, { match, effect: { hold: {} } });
+      const waiting = api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
+      await waitUntilPasses(async () => {
+        const { body } = await api.call(undefined, "GET", `${CONTROL}/faults`);
+        expect(body.items[0].hits).toBe(1);
+      });
+      const { body: held } = await api.call(undefined, "GET", `${CONTROL}/held`);
+      await (change === "removed" ? api.call(undefined, "DELETE", OPERATIONS) : put({ openapi: TEXT }));
+      for (const { id } of held.items) await api.call(undefined, "POST", `${CONTROL}/held/${id}/release`);
+      expect((await waiting).status).toBe(503);
+      const { entries } = (await api.call(undefined, "GET", `${CONTROL}/journal`)).body;
+      expect(entries[0].reasons.at(-1)).toBe(
+        "the operation was removed or replaced while the request waited",
+      );
+      expect((await api.call(undefined, "GET", `${CONTROL}/history`)).body.entries[0].operation).not.toBe(
+        match.operation,
+      );
+    },
+  );
 
   it("keeps the records that have an id by an edited document, which names another field [interfaces 18]", async () => {
     const describeTags = (idField: string) => {

@@ -58,6 +58,8 @@ export class Exchange implements RequestIdSource, StepExchange {
   readonly dryRun: DryRunOptions | undefined;
   step = "route";
   operation: AnyOperation | undefined = undefined;
+  /** The operations when the request came; they may change while it waits. */
+  readonly api: Sandbox["api"];
   /** The error of a request that matches no operation; thrown after the faults, since a rule may answer it. */
   routeError: ApiError | undefined = undefined;
   params: Record<string, string> = NO_PARAMS;
@@ -104,6 +106,7 @@ export class Exchange implements RequestIdSource, StepExchange {
     this.engine = engine;
     this.request = request;
     this.sandbox = sandbox;
+    this.api = sandbox.api;
     this.method = request.method;
     this.path = address.path;
     this.query = address.query;

@@ -215,6 +215,8 @@ function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEf
 
 const UNAVAILABLE: FaultAnswer = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
 
+export const toUnavailableAnswer = (exchange: Exchange): Answer => renderFaultAnswer(exchange, UNAVAILABLE);
+
 /** A catalogue code in the operation's envelope; a bare 503 is code `HTTP_503`, type `server_error` (interfaces.md 6). */
 function renderFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
   if (effect.kind === "raw") {

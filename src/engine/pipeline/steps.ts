@@ -8,7 +8,7 @@ import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, findOrganizationInPath, ORGANIZATION_ID, toCall, Undecidable } from "./exchange.ts";
 import { canForward, forwardToUpstream } from "./forward-to-upstream.ts";
-import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
+import { EarlyResponse, hasOverride, injectFault, toUnavailableAnswer } from "./inject-fault.ts";
 import { hasType, parseJson, parseText, readMediaType, requireForm } from "./read-body.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import {
@@ -27,7 +27,7 @@ import {
 
 /** A path of no operation is refused after the faults if a rule or the upstream may answer it, else now (interfaces.md 11). */
 function route(exchange: Exchange): void {
-  const { router } = exchange.sandbox.api;
+  const { router } = exchange.api;
   const match = router.find(exchange.method, exchange.path);
   if (match !== undefined) {
     exchange.operation = match.operation;
@@ -221,6 +221,19 @@ function checkBudget({ engine, operation, call }: Exchange): void {
   if (operation!.billable) engine.requireBudget(call!.world, call!.principal);
 }
 
+/**
+ * A user's operation may be removed or replaced while its request is held, delayed or sent slowly; it would read
+ * collections that are gone.
+ * @throws EarlyResponse 503, as after a reset
+ */
+function requirePresentOperation(exchange: Exchange): void {
+  const { api, sandbox, operation } = exchange;
+  if (api === sandbox.api || sandbox.api.operations.some(({ handle }) => handle === operation!.handle))
+    return;
+  exchange.reasons = [...exchange.reasons, "the operation was removed or replaced while the request waited"];
+  throw new EarlyResponse("route", toUnavailableAnswer(exchange));
+}
+
 /** Runs asynchronous work before the transaction. Access is checked before it, and again within the transaction. */
 function prepare(exchange: Exchange): undefined | Promise<void> {
   const { operation, sandbox, call, dryRun, step } = exchange;
@@ -333,8 +346,10 @@ export const REQUEST_STEPS: readonly Step<Exchange>[] = [
   { name: "validation", run: validate },
   { name: "auth", run: identifyFromBody },
   { name: "rate-limit", run: countRequestIdentifiedFromBody },
+  { name: "route", run: requirePresentOperation },
   // Only operations that receive bytes, call other servers or take long have `prepare`; they are authorized before it.
   { name: "rule", run: prepare },
+  { name: "route", run: requirePresentOperation },
   // `authorize`, `checkBudget` and `handle` run in one transaction.
   { name: "rule", run: commit },
   { name: "rule", run: finish },
