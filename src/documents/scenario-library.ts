@@ -114,6 +114,10 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.hasWithoutListing(name) || this.files.find(name) !== undefined;
   }
 
+  hasWritten(name: string): boolean {
+    return this.openedScenarios.has(name) || this.files.find(name) !== undefined;
+  }
+
   /**
    * Whether the scenario has a file that is active or of its name, is opened, or derived; does not list folders. An active
    * scenario of no file may be derived from another sandbox's own operations.

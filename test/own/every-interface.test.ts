@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { connect, createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
@@ -232,6 +232,35 @@ it("an operation's id may have special characters, in rules, derived scenarios a
   await sandbox.journal.verify({ match: { operation, status: 503 }, count: 1 });
   await sandbox.operations.replace(document("getThing") as never);
   expect((await send(0)).status).toBe(200);
+});
+
+it("a scenario file of the user precedes the derived scenario of a sandbox's own operation [interfaces 6, 18]", async () => {
+  const file = write(
+    "getTags-signed-out.yaml",
+    "description: Down\nrules:\n  - { match: { path: /tags }, effect: { status: 503 } }\n",
+  );
+  const document = (id: string) => ({
+    openapi: "3.1.0",
+    info: { title: "Tags", version: "1" },
+    components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "api-key" } } },
+    paths: {
+      "/tags": {
+        get: { operationId: id, security: [{ key: [] }], responses: { 200: { description: "Tags" } } },
+      },
+    },
+  });
+  understudy = await createUnderstudy({ scenariosFolder: dirname(file) });
+  const sandbox = await understudy.open("default");
+  await sandbox.operations.replace(document("getTags") as never);
+  const read = () =>
+    fetch(`${understudy!.url}/tags`, { headers: { "api-key": sandbox.credentials.usr_dan! } });
+  const name = "getTags-signed-out" as never;
+  await sandbox.scenarios.activate(name);
+  expect((await read()).status).toBe(503);
+  const listed = (await sandbox.scenarios.list()).items.filter((one) => one.name === name);
+  expect(listed).toMatchObject([{ origin: "own", active: true }]);
+  const { scenarios } = (await sandbox.bundle()) as never as { scenarios: object[] };
+  expect(scenarios).toMatchObject([{ name, document: { description: "Down" } }]);
 });
 
 describe("files about own operations", () => {

@@ -22,7 +22,7 @@ export function createFaults(seed: number): SandboxFaults {
   const has = (name: string) => derived.has(name);
   const scenarios = {
     ...{ get, getLastGood: get, has, cachedNames: derived, subscribe() {}, unsubscribe() {} },
-    ...{ openedScenarios: new Map(), addDocument: () => false },
+    ...{ openedScenarios: new Map(), addDocument: () => false, hasWritten: () => false },
   };
   const sandbox = { seed, api: API, ownResources: [] as readonly Resource[] } as Sandbox;
   return new SandboxFaults({ scenarios, serverRules: [], overrides: true, readSpending: () => [] }, sandbox);

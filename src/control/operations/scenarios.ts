@@ -157,9 +157,7 @@ function listScenarios({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   const sandboxFaults = faults.getSandboxFaults(sandbox);
   // The server's list has the derived scenarios of all but the sandbox's own operations.
   const { derived } = sandboxFaults.library;
-  const listed = [
-    ...scenarios.list(),
-    ...derived.listNames().map((name) => describeDerived(derived.find(name)!)),
-  ];
+  const derivedNames = derived.listNames().filter((name) => !scenarios.hasWritten(name));
+  const listed = [...scenarios.list(), ...derivedNames.map((name) => describeDerived(derived.find(name)!))];
   return toList(listed.map((one) => renderScenario(one, sandboxFaults.rules)));
 }

@@ -104,15 +104,24 @@ export class SandboxScenarios implements ScenarioSource {
   }
 
   get(name: string): Scenario {
-    return this.derived.find(name) ?? this.server.get(name);
+    return this.findDerived(name) ?? this.server.get(name);
   }
 
   getLastGood(name: string): Scenario {
-    return this.derived.find(name) ?? this.server.getLastGood(name);
+    return this.findDerived(name) ?? this.server.getLastGood(name);
+  }
+
+  /** A derived scenario gives way to a written one of its name, as those of the server do. */
+  private findDerived(name: string): Scenario | undefined {
+    return this.derived.has(name) && !this.hasWritten(name) ? this.derived.find(name) : undefined;
   }
 
   has(name: string): boolean {
     return this.derived.has(name) || this.server.has(name);
+  }
+
+  hasWritten(name: string): boolean {
+    return this.server.hasWritten(name);
   }
 
   get openedScenarios(): ReadonlyMap<string, Scenario> {

@@ -71,6 +71,8 @@ export interface ScenarioSource {
   /** Like `get`, but always ignores an invalid later edit. @throws UnknownScenarioError, DocumentError */
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
+  /** Whether there is a scenario of this name that is not derived from operations. */
+  hasWritten(name: string): boolean;
   /** The scenarios of sandboxes that were opened from saved files. */
   readonly openedScenarios: ReadonlyMap<string, Scenario>;
   /**

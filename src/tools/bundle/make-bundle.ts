@@ -125,7 +125,7 @@ function listScenarios(
   // A replay derives these again.
   const derived = new RefusalScenarios(ownResources.flatMap(({ operations }) => operations));
   return [...names]
-    .filter((name) => !derived.has(name))
+    .filter((name) => !derived.has(name) || library.hasWritten(name))
     .map((name) => {
       try {
         return { name, document: { ...library.get(name).document, name } };
