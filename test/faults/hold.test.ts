@@ -187,6 +187,31 @@ describe.each([
     expect(entries[0]!.reasons.at(-1)).toBe("the sandbox was reset while the request waited");
   });
 
+  it.each(["restored", "rewound"])(
+    "are answered 503 after the sandbox was %s if they waited, and the restored world does not change [interfaces 10, 20]",
+    async (change) => {
+      await sandbox.state("threads").update("thread_ada", { title: "Before" });
+      await sandbox.snapshots.save("before");
+      const { entries } = await sandbox.history.list();
+      await sandbox.faults.add({ ...DELETE, match: { ...DELETE.match, path: "/v1/threads/thread_long" } });
+      const path = "/v1/threads/thread_welcome";
+      await sandbox.faults.add({ match: { ...DELETE.match, path }, effect: { delay: "1h" } });
+      const held = sandbox.fetch("/v1/threads/thread_long", asUser("dan", { method: "DELETE" }));
+      const { id } = await sandbox.held.next({ operation: "threads.delete" });
+      const delayed = deleteThread();
+      await waitUntil(async () => (await sandbox.faults.list()).items.every(({ hits }) => hits > 0));
+      if (change === "restored") await sandbox.snapshots.restore("before");
+      else await sandbox.history.rewind(entries[0]!.id);
+      expect((await delayed).status).toBe(503);
+      await sandbox.held.release(id);
+      expect((await held).status).toBe(503);
+      expect(await hasThread()).toBe(true);
+      const { entries: requests } = await sandbox.journal.list({ operation: "threads.delete" });
+      for (const { reasons } of requests)
+        expect(reasons.at(-1)).toBe("the sandbox was restored while the request waited");
+    },
+  );
+
   it("are released when the sandbox is deleted, as is a call that waits for one [interfaces 20]", async () => {
     const other = await openSandbox(sandbox);
     await other.faults.add(MODELS);

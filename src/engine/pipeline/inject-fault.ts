@@ -70,17 +70,20 @@ async function inject(
 ): Promise<void> {
   const isDryRun = exchange.dryRun !== undefined;
   const { world } = exchange.sandbox;
+  const { generation } = world;
   if (delay_ms > 0 && !isDryRun) await waitForDelay(exchange, delay_ms);
   const held =
     hold === undefined || isDryRun
       ? undefined
       : await countWaiting(exchange, () => waitForRelease(exchange, hold, facts));
   let effect = held?.effect ?? plannedEffect;
-  if (exchange.sandbox.world !== world) {
-    exchange.sandbox.held.replayProblem ??= "a request was delayed or held during the reset";
+  const wasReset = exchange.sandbox.world !== world;
+  if (wasReset || world.generation !== generation) {
+    const change = wasReset ? "reset" : "restored";
+    if (wasReset) exchange.sandbox.held.replayProblem ??= "a request was delayed or held during the reset";
     if (effect === undefined && exchange.answer === undefined) {
       effect = UNAVAILABLE;
-      exchange.reasons = [...exchange.reasons, "the sandbox was reset while the request waited"];
+      exchange.reasons = [...exchange.reasons, `the sandbox was ${change} while the request waited`];
     }
   }
   // A 429 from here is not the fault's answer.

@@ -211,6 +211,7 @@ export class Sandbox {
     this.parts.blobs.restore(this, value.blobs);
     const before = this.world.epochNow();
     this.world.restore(value.world);
+    for (const end of this.endDelays) end();
     this.faults.rules.moveLeases(this.world.epochNow() - before);
     this.applySettings();
     this.parts.onChange(this, "restored");
@@ -301,7 +302,7 @@ export class Sandbox {
     return this.parts.blobs;
   }
 
-  /** Resolves after this time of the wall clock, or when the sandbox ends or is reset. */
+  /** Resolves after this time of the wall clock, or when the sandbox ends, is reset or restored. */
   delay(ms: number): Promise<void> {
     if (this.ended.aborted) return Promise.resolve();
     return new Promise((resolve) => {
