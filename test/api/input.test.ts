@@ -71,7 +71,7 @@ describe("a request's input [G08, G09]", () => {
     const large = { new_parent_id: null, note: "x".repeat(2_000) };
     const answer = await api.call("ada", "POST", REPARENT, large);
     expect([answer.status, answer.body.error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
-    expect(answer.body.error.details).toEqual({ limit_bytes: 0.001 * 1024 * 1024 });
+    expect(answer.body.error.details).toEqual({ limit_bytes: 1048 });
     expect((await api.call("ada", "POST", REPARENT, TO_OPS)).status).toBe(200);
   });
 

@@ -161,7 +161,7 @@ export const SHARED_UPLOAD_BYTES = 1024 ** 3;
 
 /** The largest JSON body in bytes (G09). */
 export function getJsonLimit({ json_limit_mb }: Settings): number {
-  return json_limit_mb * 1024 * 1024;
+  return Math.floor(json_limit_mb * 1024 * 1024);
 }
 
 export const DEFAULT_SETTINGS = Object.fromEntries(
