@@ -62,6 +62,16 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await callState("GET", path)).body).toMatchObject({ status: "completed", progress_percent: 100 });
   });
 
+  it("let a failed file continue at a given progress, also at that at which it failed [G11, interfaces 4]", async () => {
+    const failed = await callState("PATCH", row, { status: "failed", progress_percent: 45 });
+    expect(failed.body).toMatchObject({ status: "failed", progress_percent: 45 });
+    const again = await callState("PATCH", row, { status: "processing", progress_percent: 45 });
+    expect(again.body).toMatchObject({ status: "processing", progress_percent: 45 });
+    await callState("PATCH", row, { status: "failed" });
+    const begun = await callState("PATCH", row, { status: "processing" });
+    expect(begun.body).toMatchObject({ status: "processing", progress_percent: 0 });
+  });
+
   it("keep the progress and remove the timer for a PATCH to failed [G11]", async () => {
     const { status: code, body } = await callState("PATCH", row, {
       status: "failed",

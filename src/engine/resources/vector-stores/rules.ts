@@ -200,7 +200,9 @@ function applyUpdate(
     // New processing has the duration of the current setting, running processing keeps its own (G11).
     const processing_ms = isNew ? toMilliseconds(actor.settings.processing_seconds) : before.processing_ms;
     const file = { ...after, started_at, processing_ms, completed_at: null, error_message: null };
-    if (progress_percent === current) return file;
+    // No processing begins at 100, the progress of a completed file that is sent back.
+    const keepsStart = isNew ? (given.progress_percent ?? 100) === 100 : progress_percent === current;
+    if (keepsStart) return file;
     return { ...file, started_at: findStart(progress_percent, processing_ms, tx.now) };
   }
   const completed_at = after.completed_at ?? before.completed_at ?? Math.max(tx.now, after.started_at);
