@@ -272,6 +272,17 @@ it("a bundle of requests to a sandbox's own port and its name replays, handed-ou
   expect(await replayBundle(body)).toEqual({ requests: 4, control_calls: 0 });
 });
 
+/** A receiver outside the server, whose requests get these answers in turn, and then hang. */
+async function openReceiver(answers: (number | "hang")[]) {
+  const receiver = createServer((_request, response) => {
+    const answer = answers.shift() ?? "hang";
+    if (answer !== "hang") response.writeHead(answer).end();
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => receiver.once("listening", resolve));
+  const { port } = receiver.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook`, close: () => receiver.close() };
+}
+
 describe("a replay", () => {
   it("of a rewound sandbox gives the same bytes, with the rewind as a step [interfaces 4]", async () => {
     const api = await start({ clock: { mode: "frozen", now: Date.parse(EPOCH) } });
@@ -567,8 +578,7 @@ describe("a replay", () => {
     "does not end an attempt that a rewind to %s its request has cancelled [interfaces 2]",
     async (to) => {
       const { call, control, bundle } = await start();
-      const answers = [{ status: 500, delay: "400ms" }];
-      const { body: receiver } = await control("POST", "/receivers", { answers });
+      const receiver = await openReceiver(["hang", 500]);
       const hook = { url: receiver.url, events: ["thread.deleted"] };
       const { webhook_id } = (await call("ada", "POST", "/webhooks", hook)).body.data;
       await call("ada", "DELETE", "/v1/threads/thread_ada");
@@ -582,9 +592,26 @@ describe("a replay", () => {
       const { id } = (await control("GET", "/history")).body.entries.at(-2);
       expect((await control("POST", `/history/${id}/rewind`)).status).toBe(200);
       await call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
-      expect(await replayBundle(await bundle())).toEqual({ requests: 5, control_calls: 4 });
+      expect(await replayBundle(await bundle())).toEqual({ requests: 5, control_calls: 3 });
+      receiver.close();
     },
   );
+
+  it("does not end an attempt that a rewind has begun again, and that had no answer [interfaces 2]", async () => {
+    const { call, control, bundle } = await start();
+    const receiver = await openReceiver([500, "hang"]);
+    const hook = { url: receiver.url, events: ["thread.deleted"] };
+    const { webhook_id } = (await call("ada", "POST", "/webhooks", hook)).body.data;
+    await call("ada", "DELETE", "/v1/threads/thread_ada");
+    const listAttempts = () => control("GET", "/history?kind=delivery");
+    await expect.poll(async () => (await listAttempts()).body.total).toBe(1);
+    const { entries } = (await control("GET", "/history?kind=request")).body;
+    expect((await control("POST", `/history/${entries[0].id}/rewind`, { to: "after" })).status).toBe(200);
+    const listed = await call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+    expect(listed.body.data).toEqual([]);
+    expect(await replayBundle(await bundle())).toEqual({ requests: 3, control_calls: 1 });
+    receiver.close();
+  });
 
   it("uses the recorded result of each delivery, and asks no rules about deliveries [interfaces 6]", async () => {
     const api = await start();

@@ -68,6 +68,8 @@ class Replay {
   private readonly secrets = new SecretPlaceholders();
   private server!: ReplayServer;
   private currentRequest: RequestStep | undefined;
+  /** Whether the current step is a restore or a rewind, which begins attempts again without waiting for them. */
+  private isGoingBack = false;
   /** The instant of the current request's change in the recording; `advanceToCommit` moves the clock to it. */
   private commitInstant: string | undefined;
   private readonly pendingAttempts = new PendingAttempts();
@@ -125,6 +127,7 @@ class Replay {
       return undefined;
     }
     this.currentRequest = { request, answer };
+    this.isGoingBack = false;
     const { sandbox, port } = this.server;
     if (WAITS_FOR_ATTEMPT.test(request.target))
       await this.pendingAttempts.endAll(Date.parse(request.at), sandbox.world);
@@ -151,6 +154,7 @@ class Replay {
   private async replayControlCall({ control }: ControlStep) {
     this.controlCalls += 1;
     this.currentRequest = undefined;
+    this.isGoingBack = false;
     const { sandbox, url } = this.server;
     await this.pendingAttempts.endAll(Date.parse(control.changed), sandbox.world);
     // Clock calls are compared by their effects: in the recording the clock may have run in real time.
@@ -159,7 +163,8 @@ class Replay {
       return undefined;
     }
     await this.moveTo(control.changed);
-    if (GOES_BACK.has(control.operation)) this.restores += 1;
+    this.isGoingBack = GOES_BACK.has(control.operation);
+    if (this.isGoingBack) this.restores += 1;
     const body = control.body === undefined ? undefined : this.resolve(control.body);
     this.secrets.registerWritten(body ?? "null");
     const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolve(control.path)}`, {
@@ -196,12 +201,11 @@ class Replay {
 
   /** Whether the current step ends only after the attempts that it makes. */
   private isAttemptAwaited(): boolean {
-    const { currentRequest } = this;
-    // Every control call waits for its attempts, and so does an advance, which pins the clock.
-    const isAdvancing = this.server.sandbox.world.clock.pinned !== undefined;
-    return (
-      isAdvancing || currentRequest === undefined || WAITS_FOR_ATTEMPT.test(currentRequest.request.target)
-    );
+    const { currentRequest, isGoingBack } = this;
+    // An advance, which pins the clock, waits for its attempts, and so does every other control call that begins attempts.
+    if (this.server.sandbox.world.clock.pinned !== undefined) return true;
+    if (currentRequest === undefined) return !isGoingBack;
+    return WAITS_FOR_ATTEMPT.test(currentRequest.request.target);
   }
 
   /** Moves the clock as a control call does, with an entry in the history: ids of later entries depend on it. */
