@@ -238,7 +238,7 @@ it.each<[string, Handle, object, string]>([
     "filters by a field and a value instead of an object",
     ({ world }) => world.notes.where("text", "other").size,
     {},
-    "is not a field of notes",
+    'where takes fields with their values, or a function, not "text"',
   ],
   [
     "sorts in a direction of another case",
@@ -252,7 +252,62 @@ it.each<[string, Handle, object, string]>([
     {},
     '-1 is not a direction of orderBy; use "asc" or "desc"',
   ],
-  ["filters by nothing", ({ world }) => world.notes.where(undefined).size, {}, "notes.spoil threw TypeError"],
+  [
+    "filters by nothing",
+    ({ world }) => world.notes.where().size,
+    {},
+    "where takes fields with their values, or a function, not undefined",
+  ],
+  [
+    "filters by a number",
+    ({ world }) => world.notes.where(5).size,
+    {},
+    "where takes fields with their values, or a function, not 5",
+  ],
+  [
+    "filters by an undefined value",
+    ({ world }) => world.notes.where({ text: undefined }).size,
+    {},
+    "where has the field text with the value undefined; leave it out to find all records, or give null",
+  ],
+  [
+    "sorts by a mistyped field",
+    ({ world }) => world.notes.orderBy("txt"),
+    {},
+    'txt is not a field of notes (did you mean "text"?)',
+  ],
+  [
+    "uses a mistyped collection",
+    ({ world }) => world.notez.size,
+    {},
+    'the world has no notez (did you mean "notes"?)',
+  ],
+  [
+    "uses a mistyped method of the world",
+    ({ world }) => world.newID("note_"),
+    {},
+    'the world has no newID (did you mean "newId"?)',
+  ],
+  [
+    "uses the collection of a mistyped declaration",
+    ({ world }) => world.of({ name: "notez" }).size,
+    {},
+    'there is no collection notez (did you mean "notes"?)',
+  ],
+  ["uses the collection of nothing", ({ world }) => world.of().size, {}, "there is no collection undefined"],
+  [
+    "emits a mistyped event",
+    ({ world }) => world.emit("thread.creatd", {}),
+    {},
+    'there is no event thread.creatd (did you mean "thread.created"?)',
+  ],
+  ["emits no event", ({ world }) => world.emit(), {}, "there is no event undefined"],
+  ...["get", "require", "update", "remove"].map((method): [string, Handle, object, string] => [
+    `gives a record to ${method}`,
+    ({ world }) => world.notes[method](world.notes.first(), { text: "new" }),
+    { errors: ["RESOURCE_NOT_FOUND"] },
+    "a record of notes was given where its id is expected",
+  ]),
 ])(
   "a handler that %s fails only its request, and leaves the world as it was [interfaces 18]",
   async (_, handle, more, reason) => {

@@ -69,6 +69,12 @@ export function toSentence(text: string, hint?: string): string {
   return hint === undefined ? sentence : `${sentence} Did you mean ${JSON.stringify(hint)}?`;
 }
 
+/** ` (did you mean "notes"?)`, or nothing if no candidate is near. */
+export function toHint(word: string, candidates: Iterable<string>): string {
+  const nearest = findNearest(word, candidates);
+  return nearest === undefined ? "" : ` (did you mean ${JSON.stringify(nearest)}?)`;
+}
+
 /** "1 step", "2 steps"; `plural` is for irregular ones. */
 export function pluralize(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;

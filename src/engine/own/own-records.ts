@@ -2,7 +2,8 @@ import { invalidInput, OwnOperationError, resourceNotFound } from "../contract/e
 import type { PublicCollection } from "../contract/public-collection.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
-import { toSingular } from "../contract/text.ts";
+import { isJsonObject } from "../contract/schema.ts";
+import { toHint, toSingular } from "../contract/text.ts";
 import { copyJson, isEqual, mapValues } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -69,7 +70,10 @@ export class OwnRecords implements Iterable<Fields> {
     return this.conditions.length === 0 ? this.#tx.all(this.collection).size : this.list().length;
   }
 
-  get(id: string): Fields | undefined {
+  get(id: unknown): Fields | undefined {
+    const { name, idField } = this.collection;
+    if (isJsonObject(id) && id[idField] !== undefined)
+      throw new OwnOperationError(`a record of ${name} was given where its ${idField} is expected`);
     // A handler in JavaScript may give any value, such as the user of a request without credentials.
     const record = typeof id === "string" ? this.#tx.get(this.collection, id) : undefined;
     const [found] = record === undefined ? [] : this.list([record]);
@@ -86,7 +90,7 @@ export class OwnRecords implements Iterable<Fields> {
 
   where(condition: Condition): OwnRecords {
     const isTest = typeof condition === "function";
-    if (!isTest) for (const name of Object.keys(condition)) this.requireField(name);
+    if (!isTest) this.requireValues(condition);
     const given = isTest ? condition : mapValues(condition, copyJson);
     const conditions = [...this.conditions, given];
     return new OwnRecords(this.publicCollection, this.#transaction, this.#actor, conditions, this.order);
@@ -195,9 +199,26 @@ export class OwnRecords implements Iterable<Fields> {
     return tx.all(collection);
   }
 
+  /** An undefined value is refused: it could mean any record, or one without the field. */
+  private requireValues(condition: Fields): void {
+    if (!isJsonObject(condition))
+      throw new OwnOperationError(
+        `where takes fields with their values, or a function, not ${JSON.stringify(condition)}`,
+      );
+    for (const [name, value] of Object.entries(condition)) {
+      this.requireField(name);
+      if (value === undefined)
+        throw new OwnOperationError(
+          `where has the field ${name} with the value undefined; leave it out to find all records, or give null to find those without it`,
+        );
+    }
+  }
+
   private requireField(name: string): void {
-    if (Object.hasOwn(this.publicCollection.properties, name)) return;
-    throw new OwnOperationError(`${name} is not a field of ${this.collection.name}`);
+    const { properties } = this.publicCollection;
+    if (Object.hasOwn(properties, name)) return;
+    const hint = toHint(String(name), Object.keys(properties));
+    throw new OwnOperationError(`${name} is not a field of ${this.collection.name}${hint}`);
   }
 }
 

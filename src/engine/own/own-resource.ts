@@ -14,7 +14,7 @@ import {
   type JsonSchema,
   replaceNumericIds,
 } from "../contract/schema.ts";
-import { findNearest } from "../contract/text.ts";
+import { toHint } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
 import { getOwn } from "../maps.ts";
 import { type AnyCollection, collection, type StoredRecord } from "../state/collection.ts";
@@ -131,8 +131,7 @@ function checkReferences(
       new OwnOperationError(`the collection ${name}: ${field} ${problem}`, { subject: owner });
     const target = collectionsByName.get(owner);
     if (target === undefined) {
-      const nearest = findNearest(owner, [...collectionsByName.keys()]);
-      const hint = nearest === undefined ? "" : ` (did you mean ${JSON.stringify(nearest)}?)`;
+      const hint = toHint(owner, collectionsByName.keys());
       throw createError(`names a record of ${JSON.stringify(owner)}, which does not exist${hint}`);
     }
     const prefix = getPrefix(part);

@@ -5,6 +5,7 @@ import type { Call } from "../contract/operation.ts";
 import { mapCollections, PublicCollection } from "../contract/public-collection.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../contract/settings.ts";
+import { toHint } from "../contract/text.ts";
 import { copyJson, getOrAdd } from "../maps.ts";
 import type { AnyCollection } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -80,16 +81,21 @@ export class OwnWorld {
     return this.#tx.random("own").float();
   }
 
-  of({ name }: { name: string }): OwnRecords {
-    const collection = getPublicCollections(this.#api).get(name);
-    if (collection === undefined) throw new OwnOperationError(`there is no collection ${name}`);
+  of(declared: { name: string } | undefined): OwnRecords {
+    const collections = getPublicCollections(this.#api);
+    const name = String(declared?.name);
+    const collection = collections.get(name);
+    if (collection === undefined)
+      throw new OwnOperationError(`there is no collection ${name}${toHint(name, collections.keys())}`);
     return this.getRecords(collection);
   }
 
-  emit(event: string | { name: string }, record: object): void {
-    const name = typeof event === "string" ? event : event.name;
+  emit(event: string | { name: string } | undefined, record: object): void {
+    const name = typeof event === "string" ? event : String(event?.name);
     const declaredEvent = findEvent(this.#api, name);
-    if (declaredEvent === undefined) throw new OwnOperationError(`there is no event ${name}`);
+    const listNames = () => this.#api.events.map((one) => one.name);
+    if (declaredEvent === undefined)
+      throw new OwnOperationError(`there is no event ${name}${toHint(name, listNames())}`);
     const { about } = declaredEvent;
     const [collection] = about.collections;
     const publicCollection = collection && getPublicCollections(this.#api).get(collection.name);
@@ -101,10 +107,31 @@ export class OwnWorld {
     emit(this.#transaction.writable, declaredEvent, subject);
   }
 
+  /** @throws OwnOperationError for a mistyped name; others are undefined, since a test or a log may ask for any */
+  static readMissing(world: OwnWorld, name: string): undefined {
+    const names = [
+      ...getPublicCollections(world.#api).keys(),
+      ...Object.getOwnPropertyNames(OwnWorld.prototype),
+    ];
+    const hint = toHint(name, names);
+    if (hint !== "") throw new OwnOperationError(`the world has no ${name}${hint}`);
+  }
+
   private getRecords(collection: PublicCollection): OwnRecords {
     return new OwnRecords(collection, this.#transaction, this.#actor);
   }
 }
+
+// Behind the world's own names, so that only unknown ones arrive here.
+Object.setPrototypeOf(
+  OwnWorld.prototype,
+  new Proxy(Object.prototype, {
+    get(target, name, world) {
+      if (typeof name === "symbol" || name in target) return Reflect.get(target, name, world);
+      return OwnWorld.readMissing(world as OwnWorld, name);
+    },
+  }),
+);
 
 /**
  * The arguments for a function of a user that reads a record: the record as handlers get it, and a world that refuses
