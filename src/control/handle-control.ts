@@ -4,6 +4,7 @@ import { normalizePath } from "../engine/contract/http-url.ts";
 import { TOO_LARGE } from "../engine/contract/invalid-field.ts";
 import { isReadOnly } from "../engine/contract/operation.ts";
 import { Router } from "../engine/contract/router.ts";
+import { ClosedObject } from "../engine/contract/schema.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
 import { findInexactNumber } from "../engine/pipeline/json-numbers.ts";
 import {
@@ -65,6 +66,8 @@ class ControlExchange implements ControlCall, StepExchange {
 }
 
 const AnyObject = Type.Object({});
+/** An operation without a body also takes an empty object. */
+const NO_BODY = ClosedObject({});
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Maximum number of keys and list entries. The limit of documents is smaller, and has its own message. */
 const MAX_VALUES = 250_000;
@@ -162,7 +165,7 @@ async function readBody(exchange: ControlExchange): Promise<void> {
   }
   // Checked even if the operation takes no body: a form of a foreign page must not be accepted as a call.
   const body = readJson(request, bytes, jsonBody?.limit === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE);
-  if (jsonBody === undefined) return;
+  if (jsonBody === undefined) return checkInput(NO_BODY, body);
   checkInput(jsonBody.validated === "by handler" ? AnyObject : jsonBody.schema, body);
   exchange.body = body;
 }

@@ -7,6 +7,7 @@ import {
   type LocalUnderstudy,
   type SandboxClient,
 } from "../../src/client/index.ts";
+import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 
 /* JavaScript users can pass anything to the library's methods [interfaces 8]. */
 
@@ -136,4 +137,18 @@ it.each([
   expect(message).toContain(Object.keys(options)[0]);
   expect(message).not.toMatch(/^accepted/);
   expect(message).not.toMatch(RAW);
+});
+
+it("every control call refuses a body that it does not take, and keys that it does not know [interfaces 4]", async () => {
+  await sandbox.faults.add({ id: "threads", effect: { delay: "1ms" } });
+  const accepted: string[] = [];
+  for (const { id, method, path } of CONTROL_OPERATIONS) {
+    if (method === "GET") continue;
+    const target = path.replace("{name}", "mine").replaceAll(/\{\w+\}/g, "threads");
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${understudy.url}${target}`, { method, headers, body: '{"zzz":1}' });
+    if (answer.status !== 422) accepted.push(`${id}: ${answer.status}`);
+    await answer.body?.cancel();
+  }
+  expect(accepted).toEqual([]);
 });

@@ -276,6 +276,17 @@ describe.each([
     expect(await expectRefusal({})).toEqual([409, id, expect.stringContaining("no longer held")]);
   });
 
+  it("on a path outside the contract may be released with any code of the catalogue [interfaces 20]", async () => {
+    await sandbox.faults.add({ match: { path: "/v1/orders" }, effect: { hold: {}, status: 402 } });
+    const asked = sandbox.fetch("/v1/orders", asUser("dan"));
+    const { release } = await sandbox.held.next();
+    await expect(release({ error: "NO_SUCH_CODE" as never })).rejects.toMatchObject({
+      problem: { detail: expect.stringMatching(/^release: "NO_SUCH_CODE" is not a code/) },
+    });
+    await release({ error: "RESOURCE_NOT_FOUND" });
+    expect((await asked).status).toBe(404);
+  });
+
   it("are released by one of two calls at once; the other is refused [interfaces 20]", async () => {
     await sandbox.faults.add(MODELS);
     const asked = listModels();

@@ -24,6 +24,7 @@ import {
   type Rule,
   readRule,
   type ServedKind,
+  UNDECLARED_OPERATION,
 } from "./rule.ts";
 import { type MatchDocument, RuleDocument, toEntryEffect } from "./rule-document.ts";
 
@@ -33,8 +34,8 @@ export type RuleApi = Pick<Api, "operations" | "events">;
  * Reads one rule that was given as a value.
  * @throws DocumentError naming the field at fault and the nearest right word
  */
-export function readInlineRule(value: unknown, api: RuleApi, newId: () => string): Rule {
-  const rule = checkInlineRule(value, (checked) => checkRule(checked, [], api));
+export function readInlineRule(value: unknown, api: RuleApi, newId: () => string, file = "rule"): Rule {
+  const rule = checkInlineRule(value, (checked) => checkRule(checked, [], api), file);
   return readRule(rule, rule.id ?? newId(), api.operations);
 }
 
@@ -52,8 +53,9 @@ export function readSavedRule(value: object, id: string, { operations }: RuleApi
 function checkInlineRule(
   value: unknown,
   listProblems: (rule: RuleDocument) => ProblemDetails[],
+  file = "rule",
 ): RuleDocument {
-  const document = createInlineDocument(value, { file: "rule" });
+  const document = createInlineDocument(value, { file });
   throwProblems(checkDocument(document, toValidator(RuleDocument)), document);
   const rule = value as RuleDocument;
   throwProblems(
@@ -82,7 +84,7 @@ export function readRelease(
   if (Object.keys(effect).length === 0) return undefined;
   const match = operation === undefined ? { webhook: "held" } : {};
   const api = { operations: operation === undefined ? [] : [operation], events: [] };
-  return readInlineRule({ match, effect }, api, () => "release").effect;
+  return readInlineRule({ match, effect }, api, () => "release", "release").effect;
 }
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
@@ -195,7 +197,8 @@ function checkCode(
     return;
   }
   const mayAnswer = matchedOperations.some((one) => listDocumentedCodes(one).has(code));
-  if (forced || mayAnswer || matchedOperations.length === 0) return;
+  // A path that no operation has may answer any code, as with X-Sandbox-Fault.
+  if (forced || mayAnswer || matchedOperations.every((one) => one === UNDECLARED_OPERATION)) return;
   const subject =
     matchedOperations.length === 1
       ? `${matchedOperations[0]!.id} never answers`
