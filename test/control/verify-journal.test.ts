@@ -35,6 +35,13 @@ describe("verify within", () => {
     expect((await waiting).body).toEqual({ ok: true, found: 2, nearest: [] });
   });
 
+  it("is 404 if the sandbox is deleted before the match is met [interfaces 11]", async () => {
+    const name = await createSandbox();
+    const waiting = verify(name, { match: MODELS, count: 1, within: "60s" });
+    expect((await control("DELETE", `/${name}`)).status).toBe(204);
+    expect((await waiting).status).toBe(404);
+  });
+
   it("fails when the time is over, also if garbage is collected meanwhile [interfaces 11]", async () => {
     const name = await createSandbox();
     const { body } = await withGarbageCollected(() =>

@@ -18,7 +18,7 @@ import {
   VerificationBody,
 } from "../journal/verify-journal.ts";
 import { OptionalFlag, operation } from "../operation.ts";
-import { conflict, unprocessable } from "../problem.ts";
+import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { waitForChange } from "../stream-entries.ts";
 
 const Within = Type.Optional(
@@ -60,7 +60,7 @@ export const VERIFY_JOURNAL = operation({
   body: { kind: "json", schema: Expectation, validated: "by handler" },
   errors: ["journal-incomplete"],
   success: { status: 200, schema: VerificationBody },
-  async handle({ body, sandbox, signal }) {
+  async handle({ server, body, sandbox, signal }) {
     const verify = createVerifier(body, listKnownWords(sandbox));
     const { journal } = sandbox;
     const wait = parseWait(body.within);
@@ -70,6 +70,13 @@ export const VERIFY_JOURNAL = operation({
       const { hopeless, ...verification } = verify(journal.entries());
       if (verification.ok || hopeless || wait === 0 || ended.aborted || journal.isClosed) return verification;
       await waitForChange([journal], ended);
+      const { sandboxes } = server;
+      if (sandboxes.get(sandbox.name) !== sandbox)
+        throw unknownName(
+          "sandbox",
+          sandbox.name,
+          [...sandboxes.all()].map(({ name }) => name),
+        );
     }
   },
 });
