@@ -277,18 +277,6 @@ it.each<[string, Handle, object, string]>([
     'txt is not a field of notes (did you mean "text"?)',
   ],
   [
-    "uses a mistyped collection",
-    ({ world }) => world.notez.size,
-    {},
-    'the world has no notez (did you mean "notes"?)',
-  ],
-  [
-    "uses a mistyped method of the world",
-    ({ world }) => world.newID("note_"),
-    {},
-    'the world has no newID (did you mean "newId"?)',
-  ],
-  [
     "uses the collection of a mistyped declaration",
     ({ world }) => world.of({ name: "notez" }).size,
     {},

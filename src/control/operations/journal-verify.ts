@@ -17,7 +17,7 @@ import {
   toBounds,
   VerificationBody,
 } from "../journal/verify-journal.ts";
-import { OptionalFlag, operation } from "../operation.ts";
+import { type ControlServer, OptionalFlag, operation } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { waitForChange } from "../stream-entries.ts";
 
@@ -66,20 +66,21 @@ export const VERIFY_JOURNAL = operation({
     const wait = parseWait(body.within);
     const ended = AbortSignal.any([signal, abortAfter(wait)]);
     for (;;) {
+      requireSandbox(server, sandbox);
       requireCompleteJournal(journal);
       const { hopeless, ...verification } = verify(journal.entries());
       if (verification.ok || hopeless || wait === 0 || ended.aborted || journal.isClosed) return verification;
       await waitForChange([journal], ended);
-      const { sandboxes } = server;
-      if (sandboxes.get(sandbox.name) !== sandbox)
-        throw unknownName(
-          "sandbox",
-          sandbox.name,
-          [...sandboxes.all()].map(({ name }) => name),
-        );
     }
   },
 });
+
+/** @throws Problem 404 if the sandbox has been deleted during the call */
+function requireSandbox({ sandboxes }: ControlServer, sandbox: Sandbox): void {
+  if (sandboxes.get(sandbox.name) === sandbox) return;
+  const names = [...sandboxes.all()].map(({ name }) => name);
+  throw unknownName("sandbox", sandbox.name, names);
+}
 
 /** @throws Problem 422 */
 function createVerifier(body: Expectation, words: MatchableWords): JournalVerifier {

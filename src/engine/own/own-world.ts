@@ -107,31 +107,10 @@ export class OwnWorld {
     emit(this.#transaction.writable, declaredEvent, subject);
   }
 
-  /** @throws OwnOperationError for a mistyped name; others are undefined, since a test or a log may ask for any */
-  static readMissing(world: OwnWorld, name: string): undefined {
-    const names = [
-      ...getPublicCollections(world.#api).keys(),
-      ...Object.getOwnPropertyNames(OwnWorld.prototype),
-    ];
-    const hint = toHint(name, names);
-    if (hint !== "") throw new OwnOperationError(`the world has no ${name}${hint}`);
-  }
-
   private getRecords(collection: PublicCollection): OwnRecords {
     return new OwnRecords(collection, this.#transaction, this.#actor);
   }
 }
-
-// Behind the world's own names, so that only unknown ones arrive here.
-Object.setPrototypeOf(
-  OwnWorld.prototype,
-  new Proxy(Object.prototype, {
-    get(target, name, world) {
-      if (typeof name === "symbol" || name in target) return Reflect.get(target, name, world);
-      return OwnWorld.readMissing(world as OwnWorld, name);
-    },
-  }),
-);
 
 /**
  * The arguments for a function of a user that reads a record: the record as handlers get it, and a world that refuses
