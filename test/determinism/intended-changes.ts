@@ -49,6 +49,14 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     ],
   },
   {
+    request: ({ answer: { status } }) => status === 413,
+    reason: "`limit_bytes` is a whole number, even if the limit is a fraction of a mebibyte.",
+    compare: (recorded, answered) => [
+      omitText(recorded, /"limit_bytes":[\d.]+/g),
+      omitText(answered, /"limit_bytes":\d+(?=[,}])/g),
+    ],
+  },
+  {
     request: () => true,
     reason:
       "Each answer has `Vary: Origin`, a 401 `WWW-Authenticate` (G41), which pages may read, and an entity tag for less than the whole answer is weak.",
