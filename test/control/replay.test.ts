@@ -125,12 +125,15 @@ describe("a bundle", () => {
     await api.call("ada", "POST", "/v1/nowhere?token=canary-3", {});
     await api.call("ada", "POST", "/v1/auth/token", { password: "canary-4", note: "stays" });
     await api.control("POST", "/receivers", { secret: "whsec_canary5canary5" });
+    const hook = { url: "https://a.test/hook?token=canary-6", events: ["user.updated"] };
+    expect((await api.call("ada", "POST", "/webhooks", hook)).body.data.url).toBe(hook.url);
     const bundle = await api.bundle();
     const text = JSON.stringify(bundle);
     const secrets = [
       ...Object.values(KEYS),
       ...[grant.access_token, grant.refresh_token, renewed.access_token, (made.data ?? made).secret],
-      ...["canary-1", "canary-2", "canary-3", "canary-4", "canary5canary5", "referenceSecret"],
+      ...["canary-1", "canary-2", "canary-3", "canary-4", "canary5canary5", "canary-6"],
+      "referenceSecret",
     ];
     for (const secret of secrets) expect(text).not.toContain(secret);
     expect(text).toContain("stays");

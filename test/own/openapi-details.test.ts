@@ -405,6 +405,26 @@ describe("a binding", () => {
   });
 });
 
+describe("conditions of `parents` on a record that a field only mentions", () => {
+  it("select the records too [interfaces 18]", async () => {
+    const { send } = serve(
+      `  /my-files:
+    get: { operationId: list, security: [{ key: [] }], responses: ${writeResponses("application/json", '{ type: array, items: { $ref: "#/components/schemas/File" } }')} }
+`,
+      "{ File: { type: object, properties: { id: { type: string }, created_by: { type: string } } } }",
+      `operations: { list: { list: files, parents: { created_by: { id: "{caller.user_id}" } } } }\n`,
+    );
+    const listCreators = async (user: string) =>
+      new Set(
+        (await send("GET", "/my-files", { user })).body.map(
+          ({ created_by }: { created_by: string }) => created_by,
+        ),
+      );
+    expect(await listCreators("usr_ada")).toEqual(new Set(["usr_ada"]));
+    expect(await listCreators("usr_dan")).toEqual(new Set());
+  });
+});
+
 describe("conditions of `parents` on a record that the path does not name", () => {
   const PARENTS = 'parents: { thread_id: { owner_id: "{caller.user_id}" } }';
   const body = `requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Message" } } } }`;
