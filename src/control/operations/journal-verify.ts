@@ -66,7 +66,7 @@ export const VERIFY_JOURNAL = operation({
     const wait = parseWait(body.within);
     const ended = AbortSignal.any([signal, abortAfter(wait)]);
     for (;;) {
-      requireSandbox(server, sandbox);
+      requireUndeleted(server, sandbox);
       requireCompleteJournal(journal);
       const { hopeless, ...verification } = verify(journal.entries());
       if (verification.ok || hopeless || wait === 0 || ended.aborted || journal.isClosed) return verification;
@@ -76,7 +76,7 @@ export const VERIFY_JOURNAL = operation({
 });
 
 /** @throws Problem 404 if the sandbox has been deleted during the call */
-function requireSandbox({ sandboxes }: ControlServer, sandbox: Sandbox): void {
+function requireUndeleted({ sandboxes }: ControlServer, sandbox: Sandbox): void {
   if (sandboxes.get(sandbox.name) === sandbox) return;
   const names = [...sandboxes.all()].map(({ name }) => name);
   throw unknownName("sandbox", sandbox.name, names);

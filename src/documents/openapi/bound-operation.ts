@@ -134,8 +134,9 @@ export class BoundOperation {
   private requireOwners(call: Call, fields: JsonObject): void {
     for (const [field, id] of Object.entries(fields)) {
       const parent = this.access.findParent(field);
-      const isNothing = id === null && !this.access.parentFields.includes(field);
-      if (parent === undefined || isNothing || this.access.hasParent(call, field, id)) continue;
+      // A field may be null, unless the binding has conditions on its record.
+      const isUnset = id === null && !this.access.parentFields.includes(field);
+      if (parent === undefined || isUnset || this.access.hasParent(call, field, id)) continue;
       throw invalidInput(field, id, `${field} must name one of the ${parent.collection.name}`);
     }
   }
