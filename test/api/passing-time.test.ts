@@ -393,6 +393,26 @@ describe("invoicing [G36]", () => {
     expect(await listPendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
   });
 
+  it("invoices the rest of a month whose invoice was run early [G36]", async () => {
+    await restart({ invoicing: "on" });
+    const runEarly = () => control("POST", "/clock/pending/run", { kind: "invoice", subject: "2026-03" });
+    const listAmounts = async () =>
+      (await listInvoices())
+        .filter(
+          ({ organization_id, created_at }: { organization_id: string; created_at: string }) =>
+            organization_id === "org_acme" && created_at >= "2026-03-15T12:00",
+        )
+        .map(({ amount }: { amount: number }) => amount)
+        .sort();
+    await runEarly();
+    // Nothing was spent since.
+    await runEarly();
+    expect(await listAmounts()).toEqual([850]);
+    await control("PATCH", "/state/usage/org_acme", { spent: { "2026-03": 862.5 } });
+    await advance(60 * DAY);
+    expect(await listAmounts()).toEqual([12.5, 850]);
+  });
+
   it("sends its events to webhooks whatever the limits are then, and none if it is off [G36, 6.1]", async () => {
     await restart({ invoicing: "on" });
     const receiver = await control("POST", "/receivers", {});

@@ -35,6 +35,8 @@ const Invoice = Type.Object({
   created_at: Instant(),
   /** The status that an invoice for a month's spending gets when it is due (G36); null for others. */
   final_status: internal(Nullable(StringEnum(["paid", "failed"]))),
+  /** The part of a month's spending that the invoice is for, in the form of `Usage` (G36); absent for others. */
+  covers: internal(Type.Optional(Type.Object({ month: Type.Integer(), spent: Type.Integer() }))),
 });
 type Invoice = Static<typeof Invoice>;
 
@@ -121,21 +123,27 @@ const runInvoicing: TimerHandler = (tx, { subject, due, key }) => {
   else settleInvoice(tx, subject);
 };
 
+/** Invoices what earlier invoices of the month do not cover: a call can run the timer before the month ends. */
 function createInvoices(tx: Transaction, month: number, at: number): void {
+  const covered = new Map<string, number>();
+  for (const { organization_id, covers } of tx.all(invoices))
+    if (covers?.month === month)
+      covered.set(organization_id, (covered.get(organization_id) ?? 0) + covers.spent);
   for (const { id } of tx.all(organizations)) {
     const usageRow = findUsage(tx, id, null);
-    const spent = getSpent(usageRow, month);
-    if (spent > 0)
-      createInvoice(tx, id, { spent, at, exceeded: toStatus(spent, usageRow.monthly_limit) === "exceeded" });
+    const spentInMonth = getSpent(usageRow, month);
+    const spent = spentInMonth - (covered.get(id) ?? 0);
+    const exceeded = toStatus(spentInMonth, usageRow.monthly_limit) === "exceeded";
+    if (spent > 0) createInvoice(tx, id, { month, spent, at, exceeded });
   }
-  scheduleMonthEnd(tx, month + 1);
+  scheduleMonthEnd(tx, at < getMonthStart(tx, month + 1) ? month : month + 1);
 }
 
 /** @param spent in millionths of a franc; the invoice has at least a centime */
 function createInvoice(
   tx: Transaction,
   organization_id: string,
-  { spent, at, exceeded }: { spent: number; at: number; exceeded: boolean },
+  { month, spent, at, exceeded }: { month: number; spent: number; at: number; exceeded: boolean },
 ): void {
   const invoice = tx.insert(invoices, {
     invoice_id: tx.createId("inv_"),
@@ -145,6 +153,7 @@ function createInvoice(
     status: "draft",
     created_at: at,
     final_status: exceeded ? "failed" : "paid",
+    covers: { month, spent },
   });
   emit(tx, invoiceCreated, invoice);
   schedulePayment(tx, invoice);

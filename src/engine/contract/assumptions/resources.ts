@@ -198,8 +198,9 @@ export const RESOURCES: AssumptionsById = {
       "With the setting `invoicing` on, every organization that spent anything in a month gets an invoice when the month ends on the sandbox's clock. Three days later the invoice is paid. It fails instead if the organization reached its limit in that month. The events of 6.1 are emitted.",
     details: [
       "The amount is the month's spending to the centime, and at least one centime. The status is `draft` until the payment.",
+      "If the timer is run early, the invoice covers the spending until then. At the month's end, a second invoice covers the rest.",
       "An invoice that a state call settles or deletes does not change again.",
-      "While the setting is off, invoices and payments wait.",
+      "While the setting is off, payments wait, and no invoice is created for a month that ends.",
     ],
   },
   G37: {
