@@ -30,8 +30,9 @@ export default defineConfig({
     // These limits end tests that hang. They do not test speed: on a busy machine, four seconds become twenty.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // A test without an assertion proves nothing. A poll waits for another process, so it gets more than its default second.
-    expect: { requireAssertions: true, poll: { timeout: 15_000 } },
+    // A test without an assertion proves nothing. A poll waits for another process: its limit is longer
+    // than any busy machine needs, as in test/support/eventually.ts.
+    expect: { requireAssertions: true, poll: { timeout: 50_000 } },
     setupFiles: ["./test/support/property-seed.ts", "./src/hosts/node/platform.ts"],
     // A focused test would skip the others.
     allowOnly: false,

@@ -3,6 +3,7 @@ import https from "node:https";
 import { http } from "msw";
 import { setupServer } from "msw/node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { waitUntilPasses } from "../../test/support/eventually.ts";
 import { createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 import { handlersFor } from "./msw.ts";
 
@@ -90,7 +91,7 @@ describe("understudy-sandbox/msw", () => {
       await sandbox.faults.add({ match: { operation: "models.list" }, effect: { wire: "hang" } });
       const leaving = new AbortController();
       const answer = ask({ signal: leaving.signal });
-      await vi.waitFor(async () => expect((await sandbox.journal.list()).entries).toHaveLength(4));
+      await waitUntilPasses(async () => expect((await sandbox.journal.list()).entries).toHaveLength(4));
       leaving.abort();
       await expect(answer).rejects.toThrow(/aborted/);
       expect(complain).not.toHaveBeenCalled();

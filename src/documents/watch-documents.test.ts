@@ -7,8 +7,6 @@ import { DocumentLibrary } from "./document-library.ts";
 import { readFileText } from "./files.ts";
 import { DocumentWatch } from "./watch-documents.ts";
 
-const WAIT = { timeout: 20_000 };
-
 let cwd: string;
 let used: Set<string>;
 let library: DocumentLibrary<string>;
@@ -121,11 +119,11 @@ describe("a watch over documents", () => {
     await start();
     for (const text of ["slow build", "second", "third build"]) {
       rmSync(cwd, { recursive: true });
-      if (text === "slow build") await expect.poll(() => said.at(-1), WAIT).toContain("there is no file");
+      if (text === "slow build") await expect.poll(() => said.at(-1)).toContain("there is no file");
       mkdirSync(cwd);
       write("a", text);
-      await expect.poll(() => said.at(-1), WAIT).toBe(text);
-      await expect.poll(() => getVersion("a"), WAIT).toBe(text);
+      await expect.poll(() => said.at(-1)).toBe(text);
+      await expect.poll(() => getVersion("a")).toBe(text);
     }
   });
 
@@ -150,9 +148,9 @@ describe("a watch over documents", () => {
     await expect.poll(() => said).toHaveLength(1);
     mkdirSync(cwd);
     write("a", "two");
-    await expect.poll(() => said.at(-1), { timeout: 5000 }).toBe("two");
+    await expect.poll(() => said.at(-1)).toBe("two");
     write("a", "three");
-    await expect.poll(() => said.at(-1), { timeout: 5000 }).toBe("three");
+    await expect.poll(() => said.at(-1)).toBe("three");
   });
 
   it("warns once that it cannot watch a file, and continues [interfaces 2]", async () => {

@@ -4,6 +4,7 @@ import type { PageSandbox } from "../../src/client/browser.ts";
 import { startInPage } from "../support/browser/page-sandbox.ts";
 import { StaticApplication } from "../support/browser/static-application.ts";
 import { openPage, see, useChromium } from "../support/browser/with-chromium.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -173,7 +174,7 @@ describe("start", () => {
       return message;
     });
     expect(problem).toBe('The sandbox has not started: await start() before new EventSource("/v1/models")');
-    await vi.waitFor(async () => {
+    await waitUntilPasses(async () => {
       const { entries } = await page.evaluate(() => sandbox.journal.list({ method: "POST" } as never));
       expect(entries).toMatchObject([{ path: "/v1/models" }]);
     });

@@ -276,16 +276,14 @@ describe("a world that a page stores", () => {
     const before = await countThreads(page);
     await addThread(page);
     await expect
-      .poll(() => complaints, { timeout: 20_000 })
+      .poll(() => complaints)
       .toContainEqual(
         expect.stringMatching(/Changes cannot be saved: there is no room left for the world "preview"/),
       );
     await addThread(page);
     expect(await countThreads(page)).toBe(before + 2);
     await overrideQuota();
-    await expect
-      .poll(() => complaints, { timeout: 20_000 })
-      .toContainEqual(expect.stringMatching(/Everything is saved again/));
+    await expect.poll(() => complaints).toContainEqual(expect.stringMatching(/Everything is saved again/));
     await reload(page);
     expect(await countThreads(page)).toBe(before + 2);
   });

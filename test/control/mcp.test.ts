@@ -8,10 +8,11 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { TOOLS } from "../../src/client/mcp/mcp-server.ts";
 import { createMcpHttpHandler } from "../../src/client/mcp/serve.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { sendRawRequest } from "../support/raw-request.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
@@ -280,7 +281,8 @@ describe.each([
     });
     const listHeld = async () =>
       (await call(client, "list_held", { sandbox: name }))["items"] as { id: string }[];
-    const [held] = await vi.waitUntil(async () => (await listHeld()).length > 0 && listHeld());
+    await waitUntil(async () => (await listHeld()).length > 0);
+    const [held] = await listHeld();
     expect(await call(client, "release_held", { sandbox: name, id: held!.id })).toEqual({});
     expect(await waiting).toMatchObject({ status: 200 });
   });

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
 import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { type Bundle, type RequestStep, readBundle } from "../../src/tools/bundle/bundle.ts";
+import { waitUntil, waitUntilPasses } from "../support/eventually.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
 
@@ -553,7 +554,7 @@ describe("a replay", () => {
     // The scaled clock advances at least a second, so that the end and the request differ in time.
     await new Promise((resolve) => setTimeout(resolve, 5));
     answer();
-    await vi.waitFor(async () => expect((await listDeliveries()).body.data[0]?.status).toBe("success"));
+    await waitUntilPasses(async () => expect((await listDeliveries()).body.data[0]?.status).toBe("success"));
     const bundle = await api.bundle();
     const attempt = Object.values(bundle.deliveries)[0]![0]!;
     expect(Date.parse(attempt.ended_at!)).toBeGreaterThanOrEqual(
@@ -688,13 +689,10 @@ describe("a replay", () => {
       effect: { hold: { timeout: "1h" } },
     });
     const { held } = api.understudy.sandboxes.get("default")!;
-    const hold = async () => {
-      const answer = api.call("dan", "GET", "/v1/models");
-      await vi.waitFor(() => expect(held.list()).not.toEqual([]));
-      return answer;
-    };
+    const hold = () => api.call("dan", "GET", "/v1/models");
+    const waitUntilHeld = () => waitUntil(() => held.list().length > 0);
     const release = async (body: object = {}) => {
-      await vi.waitFor(() => expect(held.list()).not.toEqual([]));
+      await waitUntilHeld();
       return api.control("POST", `/held/${held.list()[0]!.id}/release`, body);
     };
     await Promise.all([hold(), release()]);
@@ -705,12 +703,12 @@ describe("a replay", () => {
     await api.control("POST", "/reset");
     await api.control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
     const asked = hold();
-    await vi.waitFor(() => expect(held.list()).not.toEqual([]));
+    await waitUntilHeld();
     await api.call("dan", "DELETE", "/v1/threads/thread_long");
     await Promise.all([asked, release()]);
     expect((await api.control("POST", "/bundle")).body.detail).toContain("while a request was held");
     const late = hold();
-    await vi.waitFor(() => expect(held.list()).not.toEqual([]));
+    await waitUntilHeld();
     await api.control("POST", "/reset");
     expect((await late).status).toBe(503);
     expect((await api.control("POST", "/bundle")).body.detail).toContain("held during the reset");

@@ -187,7 +187,7 @@ describe("start --https [interfaces 16]", () => {
     mkdirSync(folder);
     const env = { XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
     const first = startCommand(["start", "--port", "0", "--https"], { cwd: folder, env });
-    await expect.poll(() => first.output().stdout, { timeout: 20_000 }).toMatch(/Try:/);
+    await expect.poll(() => first.output().stdout).toMatch(/Try:/);
     const { stdout } = first.output();
     const paste = (command: string) =>
       execFileSync("sh", ["-c", command], { encoding: "utf8", stdio: "pipe" });
@@ -209,7 +209,7 @@ describe("start --https [interfaces 16]", () => {
     first.child.kill("SIGTERM");
     await first.finished;
     const second = startCommand(["start", "--port", "0", "--https"], { cwd: folder, env });
-    await expect.poll(() => second.output().stdout, { timeout: 20_000 }).toMatch(/Try:/);
+    await expect.poll(() => second.output().stdout).toMatch(/Try:/);
     second.child.kill("SIGTERM");
     await second.finished;
     expect(readFileSync(file, "utf8")).toBe(before);
@@ -219,8 +219,7 @@ describe("start --https [interfaces 16]", () => {
     const folder = createTempFolder();
     const env = { XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
     const servers = [1, 2].map(() => startCommand(["start", "--port", "0", "--https"], { cwd: folder, env }));
-    for (const { output } of servers)
-      await expect.poll(() => output().stdout, { timeout: 20_000 }).toMatch(/Try:/);
+    for (const { output } of servers) await expect.poll(() => output().stdout).toMatch(/Try:/);
     const [, file] = /NODE_EXTRA_CA_CERTS="?([^"\n]+localhost\.pem)/.exec(servers[0]!.output().stdout)!;
     const stored = new X509Certificate(readFileSync(file!)).fingerprint256;
     for (const { child, output, finished } of servers) {

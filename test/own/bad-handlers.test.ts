@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
 import {
   defineCollection,
@@ -7,6 +7,7 @@ import {
   refuse,
   string,
 } from "../../src/client/operations.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 
 const notes = defineCollection({ name: "notes", fields: { text: string() } });
 const uses = { notes };
@@ -355,7 +356,7 @@ it("a handler sends an event about a budget, which has no id [interfaces 18]", a
     (await sandbox!.journal.list()).entries.flatMap(({ delivery, request }) =>
       delivery ? [request.body] : [],
     );
-  await vi.waitFor(async () => expect(await listSent()).toMatchObject([{ data: budget }]));
+  await waitUntilPasses(async () => expect(await listSent()).toMatchObject([{ data: budget }]));
 });
 
 it("a handler that returns records answers a list of them [interfaces 18]", async () => {

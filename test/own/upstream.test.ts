@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
 import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { readBundle } from "../../src/tools/bundle/bundle.ts";
+import { waitUntilPasses } from "../support/eventually.ts";
 import { startReference } from "../support/harness.ts";
 import { HOSTILE_BEHAVIOURS, type HostileBehaviour, startHostile } from "../support/receivers/hostile.ts";
 
@@ -264,10 +265,10 @@ describe("a request to a path that is not served", () => {
     const api = await start({ url });
     const leaving = new AbortController();
     const asked = fetch(`${api.url}/slow`, { signal: leaving.signal }).catch(() => "left");
-    await vi.waitFor(() => expect(begun).toHaveBeenCalled());
+    await waitUntilPasses(() => expect(begun).toHaveBeenCalled());
     leaving.abort();
     expect(await asked).toBe("left");
-    await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+    await waitUntilPasses(() => expect(closed).toHaveBeenCalled());
   });
 
   it("can be read by a page of another origin [interfaces 18]", async () => {
@@ -463,7 +464,7 @@ describe("an upstream that does not answer", () => {
       expect([200, 502, 503, 504, "broken"]).toContain(await outcome.catch(() => "broken"));
       leaving.abort();
       expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
-      await vi.waitFor(() => expect(hostile.open()).toBe(0), { timeout: 5000 });
+      await waitUntilPasses(() => expect(hostile.open()).toBe(0));
     },
   );
 });
