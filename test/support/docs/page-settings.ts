@@ -116,7 +116,7 @@ END`,
     },
   },
   "docs/verify.md": {
-    before: `${RECORDED}\nSTAGING_URL=http://127.0.0.1:4747 STAGING_KEY=${ADA}
+    before: `${RECORDED}
 cp ${DOCS}/examples/issue-tracker/openapi.yaml tags.openapi.yaml
 node -p 'JSON.stringify({ openapi: fs.readFileSync("tags.openapi.yaml", "utf8") })' > tags.json
 curl -sf -o served.json -X PUT -H 'content-type: application/json' -d @tags.json http://127.0.0.1:4747/_control/sandboxes/default/operations`,
