@@ -17,7 +17,7 @@ type Call = Declaration<any, any, any, any, ProblemKind>;
 /**
  * Rewrites the tables of a page. Each table ends at `<!-- end -->`. `<!-- calls: clock -->` begins the calls whose ids
  * begin with `clock`, `<!-- problems -->` the problems, `<!-- settings -->` the settings. The rest is written by hand,
- * including the rule that unknown names are 404.
+ * including the refusals of all calls.
  */
 export function rewriteTables(page: string, calls: readonly Call[]): string {
   const listed: ListedFields = new Map();
@@ -75,9 +75,13 @@ function describeAnswers(call: Call, listed: ListedFields): string {
     .join(", or ");
 }
 
-/** The page says once, for all calls, that unknown names are 404. */
+/** Refusals that the page describes once, for all calls, like unknown names. */
+const COMMON_ERRORS: readonly ProblemKind[] = ["limit-reached", "invalid-document"];
+
 function describeErrors(call: Call): string {
-  const listedErrors = call.errors.filter((kind) => !kind.startsWith("unknown-"));
+  const listedErrors = call.errors.filter(
+    (kind) => !kind.startsWith("unknown-") && !COMMON_ERRORS.includes(kind),
+  );
   const byStatus = groupBy(listedErrors, (kind): number => PROBLEMS[kind].status);
   return [...byStatus]
     .map(([status, kinds]) => `${status} ${kinds.map((kind) => `\`${kind}\``).join(", ")}`)
