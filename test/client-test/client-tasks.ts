@@ -62,6 +62,40 @@ export const readOwnLists: Work = async (sandbox, flaws, signal) => {
 export const create: Work = (sandbox, flaws, signal) =>
   openClient(sandbox, flaws, signal).call("POST", "/webhooks", WEBHOOK);
 
+export const readAtOnce: Work = async (sandbox, flaws, signal) => {
+  const { call } = openClient(sandbox, flaws, signal);
+  await Promise.all([call("GET", "/v1/models"), call("GET", "/v1/models")]);
+};
+
+/** Creates two equal webhooks, and reports at the end which of them failed. */
+export const createTwo: Work = async (...client) => {
+  const results = [];
+  for (let i = 0; i < 2; i += 1) results.push(...(await Promise.allSettled([create(...client)])));
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+};
+
+/** Reads by a POST before it creates something. */
+export const createAfterSearch: Work = async (sandbox, flaws, signal) => {
+  await openClient(sandbox, flaws, signal).call("POST", CHANGE_LOGS, {});
+  await create(sandbox, flaws, signal);
+};
+
+/** Sends a form, which has another boundary each time. */
+export const uploadForm: Work = async (sandbox, flaws, signal) => {
+  const body = new FormData();
+  body.set("file", new Blob(["hello"], { type: "text/plain" }), "a.txt");
+  const headers = { "api-key": sandbox.credentials.usr_ada };
+  const send = async () => {
+    const path = "/v1/organizations/org_acme/files/upload";
+    const answer = await fetch(sandbox.url + path, { method: "POST", headers, body, signal });
+    if (answer.status >= 400) throw new Error(`${answer.status}`);
+  };
+  await send().catch((error) => {
+    if (!flaws.blindRepeat) throw error;
+    return send();
+  });
+};
+
 export const readTogether: Work = async (sandbox, flaws, signal) => {
   const { call } = openClient(sandbox, flaws, signal);
   await call("GET", "/v1/models");

@@ -99,13 +99,20 @@ export function isSameCall(a: JournalEntry, b: JournalEntry): boolean {
     // The caller of a request with a wrong credential is unknown.
     (a.principal ?? b.principal) === (b.principal ?? a.principal) &&
     a.request.query === b.request.query &&
-    isSameBody(a.request.body, b.request.body)
+    isSameBody(a.request, b.request)
   );
 }
 
 /** The body of a request that was refused before it was read is unknown. */
-function isSameBody(a: unknown, b: unknown): boolean {
-  return a === undefined || b === undefined || JSON.stringify(a) === JSON.stringify(b);
+function isSameBody(a: JournalEntry["request"], b: JournalEntry["request"]): boolean {
+  return a.body === undefined || b.body === undefined || toComparableBody(a) === toComparableBody(b);
+}
+
+/** A form has another boundary each time it is sent. */
+function toComparableBody({ headers, body }: JournalEntry["request"]): string {
+  const [, boundary] = /boundary="?([^";]+)/i.exec(findHeader(headers, "content-type") ?? "") ?? [];
+  const text = JSON.stringify(body);
+  return boundary === undefined ? text : text.replaceAll(boundary, "");
 }
 
 /** The first request that the stage's rules answered and for which `accepts` is true. */
