@@ -334,12 +334,13 @@ it("a second pair of a collection may find its records by a field other than the
   expect((await send("GET", "/customers/cus_3/wallets/prepaid")).status).toBe(404);
 });
 
-it("a POST of a pair that neither sends nor answers the record leaves the records as they are [interfaces 18]", async () => {
+it("a POST of a pair that neither sends nor answers the record, or answers a list, leaves the records as they are [interfaces 18]", async () => {
   const member = makeRef("Member");
   const members = `{ type: object, properties: { members: { type: array, items: ${member} } } }`;
   const query = "{ type: object, required: [query], properties: { query: { type: string } } }";
-  const post = (id: string, status: string, schema: string) =>
-    `post: { operationId: ${id}, requestBody: { ${makeJson(query)} }, ${answer(schema, status)} }`;
+  const named = "{ type: object, required: [name], properties: { name: { type: string } } }";
+  const post = (id: string, status: string, schema: string, sent = query) =>
+    `post: { operationId: ${id}, requestBody: { ${makeJson(sent)} }, ${answer(schema, status)} }`;
   const pair = (name: string, ...operations: string[]) => `  /${name}:
     get: { operationId: list_${name}, ${answer(members)} }
     ${operations.join("\n    ")}
@@ -349,7 +350,9 @@ it("a POST of a pair that neither sends nor answers the record leaves the record
   const send = serve(
     pair("readers", post("searchReaders", "200", members)) +
       pair("guests", post("inviteGuest", "200", member)) +
-      pair("staff", post("importStaff", "201", "{ type: object }")),
+      pair("staff", post("importStaff", "201", "{ type: object }")) +
+      pair("editors", post("findEditors", "200", members, named)) +
+      pair("authors", post("addAuthors", "201", members, named)),
     "    Member: { type: object, required: [id, name], properties: { id: { type: integer, readOnly: true }, name: { type: string } } }\n",
   );
   const body = { query: "ada" };
@@ -359,6 +362,11 @@ it("a POST of a pair that neither sends nor answers the record leaves the record
   expect((await send("POST", "/staff", { body })).status).toBe(201);
   const count = async (name: string) => (await send("GET", `/${name}`)).body.members.length;
   expect([await count("readers"), await count("guests"), await count("staff")]).toEqual([0, 1, 1]);
+  for (const name of ["editors", "authors"]) {
+    const listed = await send("POST", `/${name}`, { body: { name: "ada" } });
+    expect(listed.headers.get("x-sandbox-decision")).toBe("generated");
+    expect(await count(name)).toBe(0);
+  }
 });
 
 it.each(["id", "eventId", "code"])(

@@ -118,7 +118,7 @@ function inferBindings(
   const bindings = new Map<string, OperationBinding>();
   for (const [operation, binding] of candidates) {
     if (operation === undefined || !canBind(operation, schemas)) continue;
-    if ("create" in binding && !canCreate(operation, record.schema, schemas)) continue;
+    if ("create" in binding && !canCreate(operation, record, schemas)) continue;
     const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
     const at = "list" in binding ? undefined : findItem(getAnswer(operation), record, schemas);
     bindings.set(operation.id, {
@@ -143,15 +143,26 @@ function canBind({ body }: DescribedOperation, schemas: Schemas): boolean {
   return isAnyObject || schemas.listPossibleFields(node).size > 0;
 }
 
-/** Whether a POST adds a record: a search has other fields in its body, and answers neither the record nor 201. */
-function canCreate(operation: DescribedOperation, record: unknown, schemas: Schemas): boolean {
+/**
+ * Whether a POST adds a record: a search has other fields in its body, and answers neither the record nor 201. One that
+ * answers a list may be a search or add many; an answer with the one record would not fit the document.
+ */
+function canCreate(
+  operation: DescribedOperation,
+  { schema: record, itemsAt }: FoundRecord,
+  schemas: Schemas,
+): boolean {
+  const answer = getAnswer(operation);
+  const isRecordItem = (items: unknown) => isSameSchema(items, record, schemas);
+  if (findItems(answer, schemas, isRecordItem) === itemsAt && !hasRecord(answer, record, schemas))
+    return false;
   const names = [...schemas.listPossibleFields(record).keys()];
   const hasField = (node: unknown) =>
     [...schemas.listPossibleFields(node).keys()].some((name) => names.some((own) => isSameName(own, name)));
   const body = getBody(operation);
   const fields = schemas.listPossibleFields(body);
   if (fields.size === 0 || findSuccess(operation).status === 201) return true;
-  return [body, ...fields.values()].some(hasField) || hasRecord(getAnswer(operation), record, schemas);
+  return [body, ...fields.values()].some(hasField) || hasRecord(answer, record, schemas);
 }
 
 /** Whether an answer is the record, or has it in a property. */
