@@ -5,7 +5,7 @@ import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { build, createLogger, createServer } from "vite";
+import { build, createLogger, createServer, type PluginOption } from "vite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { makeCertificate } from "../hosts/node/make-certificate.ts";
 import { createUnderstudy } from "./create-understudy.ts";
@@ -353,6 +353,18 @@ describe("understudy-sandbox/vite", () => {
       await second.vite.close();
       rmSync(firstRoot, { recursive: true, force: true });
     }
+  });
+
+  it("refuses a second use with other options in one configuration, also within lists and promises", async () => {
+    const serve = (...plugins: PluginOption[]) =>
+      createServer({ root, configFile: false, customLogger: createLogger("silent"), plugins });
+    const other = understudy({ seed: 8, paths: ["/api"] });
+    for (const plugins of [other, [false, other], Promise.resolve([other])] as PluginOption[])
+      await expect(serve(understudy({ seed: 7 }), plugins)).rejects.toThrow(
+        "understudy() is used twice with different options",
+      );
+    const vite = await serve(understudy({ seed: 7 }), [understudy({ seed: 7 })]);
+    await vite.close();
   });
 
   it("keeps its server if the dev server before a restart is closed after the new one has started, as by Vite 5 to 7", async () => {

@@ -1,6 +1,7 @@
 import { constants, type Http2Stream } from "node:http2";
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Plugin, ProxyOptions, ViteDevServer } from "vite";
 import { isFolder } from "../documents/files.ts";
 import { isLoopback } from "../engine/contract/http-url.ts";
@@ -58,8 +59,10 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
   let project: string;
   return {
     name: "understudy",
-    async config({ root = process.cwd() }, { command, isPreview }) {
+    api: pluginOptions,
+    async config({ root = process.cwd(), plugins = [] }, { command, isPreview }) {
       if (command !== "serve" || isPreview === true || process.env["VITEST"] !== undefined) return undefined;
+      await requireEqualOptions(plugins);
       project = root;
       const scenariosFolder = resolve(root, "scenarios");
       usedServer = await shareServer(root, {
@@ -103,6 +106,22 @@ export const credentials = ${JSON.stringify(credentials)};`;
       };
     },
   };
+}
+
+/**
+ * A second server of the same page would silently replace the first at the paths that every server has.
+ * @throws TypeError if a configuration has the plugin twice, with different options
+ */
+async function requireEqualOptions(plugins: readonly unknown[]): Promise<void> {
+  const listed = (await Promise.all(plugins.flat(Infinity))).flat(Infinity) as (
+    | Partial<Plugin>
+    | undefined
+  )[];
+  const [first, ...others] = listed.filter((one) => one?.name === "understudy");
+  if (others.every((other) => isDeepStrictEqual(other?.api, first?.api))) return;
+  throw new TypeError(
+    "understudy() is used twice with different options in one configuration; use it once, with all paths, and create sandboxes for further worlds",
+  );
 }
 
 /** @throws TypeError */
