@@ -8,8 +8,8 @@ type Responses = Record<string, { $ref?: string; "x-error-codes"?: string[] }>;
 type Paths = Record<string, Record<string, { responses: Responses }>>;
 const shared = document.components.responses as Responses;
 const USUAL = ["AUTHENTICATION_REQUIRED", "INVALID_INPUT", "RATE_LIMIT_EXCEEDED"];
+const OF_ORGANIZATIONS = ["ORGANIZATION_ACCESS_DENIED", "ORGANIZATION_NOT_FOUND"];
 const IN_THE_HEAD = new Set([
-  ...USUAL,
   ...["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "INTERNAL_ERROR"],
 ]);
 const page = renderApiPage(document);
@@ -32,9 +32,11 @@ describe("the API's page [interfaces 9]", () => {
         ({ $ref, "x-error-codes": own = [] }) =>
           shared[$ref?.split("/").at(-1) ?? ""]?.["x-error-codes"] ?? own,
       );
-      for (const code of codes.filter((one) => !IN_THE_HEAD.has(one)))
+      const usual = path.startsWith("/v1/organizations/") ? [...USUAL, ...OF_ORGANIZATIONS] : USUAL;
+      for (const code of codes.filter((one) => !IN_THE_HEAD.has(one) && !usual.includes(one)))
         expect(text, id).toContain(`\`${code}\``);
-      const never = USUAL.filter((code) => !codes.includes(code));
+      for (const code of usual) expect(head, id).toContain(`\`${code}\``);
+      const never = usual.filter((code) => !codes.includes(code));
       expect(/never (.*)/.exec(text)?.[1], id).toBe(
         never.length === 0 ? undefined : never.map((code) => `\`${code}\``).join(" or "),
       );
@@ -52,9 +54,18 @@ describe("the API's page [interfaces 9]", () => {
   });
 
   it("describes a long field or list once, and links to it elsewhere [interfaces 9]", () => {
-    expect(readSection("webhooks.create")).toContain("- `url`\\*, `events`\\*: as in [Webhook](#webhook)");
+    expect(readSection("webhooks.create")).toContain("- `url`\\*: as in [Webhook](#webhook)\n");
     expect(readSection("CreatedWebhook")).toContain("The fields of [Webhook](#webhook), and\n\n- `secret`");
     expect(readSection("uploads.cancel")).toContain("Query: as [uploads.put](#uploadsput)");
+  });
+
+  it("links to the list of events instead of repeating it [6.1]", () => {
+    const list = "list of [events](reference/service-api.md#6.1)";
+    expect(readSection("Webhook")).toContain(`- \`events\`\\*: ${list}, not empty\n`);
+    expect(readSection("NotificationRule")).toContain(
+      `- \`events\`\\*: ${list}, \`connector.job.succeeded\`, \`connector.job.failed\`, not empty\n`,
+    );
+    expect(readSection("InputMessage")).toContain("- `role`\\*: `user`, `system`, `assistant`\n");
   });
 
   it("describes the type of a field in words [4.3]", () => {

@@ -43,6 +43,8 @@ const COMMON_CODES = new Set([
 ]);
 /** Codes of nearly every operation; only the exceptions are shown. */
 const USUAL_CODES = ["AUTHENTICATION_REQUIRED", "INVALID_INPUT", "RATE_LIMIT_EXCEEDED"];
+/** Codes of nearly every operation whose path begins with an organization. */
+const ORGANIZATION_CODES = ["ORGANIZATION_ACCESS_DENIED", "ORGANIZATION_NOT_FOUND"];
 
 /** The OpenAPI document of the emulated API as the page docs/api.md: a section per operation, then the records. */
 export function renderApiPage({ paths, components }: ApiDocument): string {
@@ -64,14 +66,12 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
   });
   return `# The API
 
-Every operation of the service that Understudy emulates, then the [records](#records) that they take and answer. The page is
-generated from the [OpenAPI document](openapi.json), which has every detail. [Getting started](getting-started.md) has a first request.
+Every operation that Understudy emulates, then the [records](#records) that operations take and answer. The [OpenAPI
+document](openapi.json), from which this page is generated, has every detail. [Getting started](getting-started.md) has a first request.
 
-A description ends with links. \`4.5\` leads to the service's [reference](reference/service-api.md). \`G03\` leads to [what Understudy
+A description ends with links: \`4.5\` leads to the service's [reference](reference/service-api.md), and \`G03\` to [what Understudy
 does](reference/assumptions.md) where the reference is silent. [Sandboxes and time](sandboxes-and-time.md) explains settings, such as
 \`preview\`, and the sandbox's clock.
-
-How fields are written:
 
 | written | means |
 |---|---|
@@ -84,11 +84,12 @@ How fields are written:
 
 A path parameter has the same type in every path: ${describePathParameters(calls.map(({ call }) => call))}.
 
-Some errors are not listed with each operation:
+Some errors are not listed with each operation. An operation that says "never" is an exception:
 
 | error | of which operations |
 |---|---|
-| 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\`, 429 \`RATE_LIMIT_EXCEEDED\` | all, except those that say "never" |
+| 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\`, 429 \`RATE_LIMIT_EXCEEDED\` | all |
+| 403 \`ORGANIZATION_ACCESS_DENIED\`, 404 \`ORGANIZATION_NOT_FOUND\` | below \`/v1/organizations/\` |
 | 400 \`INVALID_JSON\`, 413 \`PAYLOAD_TOO_LARGE\`, 415 \`UNSUPPORTED_MEDIA_TYPE\` | those with a body |
 | 500 \`INTERNAL_ERROR\` | all |
 
@@ -137,7 +138,7 @@ function renderCallSection(
     `\`${method} ${path}\``,
     `${toSentence(prose)} ${[...new Set(sources)].join(", ")}`,
     ...[...lists, renderBody(call, places)].filter((list) => list !== ""),
-    `${renderAnswers(call)}\n`,
+    `${renderAnswers(path, call)}\n`,
   ].join("\n\n");
 }
 
@@ -182,12 +183,15 @@ function joinItems(items: readonly string[]): string {
   return lines.map(([names, about]) => `- ${names}${about}`).join("\n");
 }
 
-function renderAnswers({ responses }: Call): string {
+function renderAnswers(path: string, { responses }: Call): string {
+  const usualCodes = path.startsWith("/v1/organizations/")
+    ? [...USUAL_CODES, ...ORGANIZATION_CODES]
+    : USUAL_CODES;
   const isOnlySuccess =
     Object.values(responses).filter((one) => one["x-error-codes"] === undefined).length === 1;
   const lines = Object.entries(responses).flatMap(([status, answer]) => {
     const codes = answer["x-error-codes"]?.filter(
-      (code) => !COMMON_CODES.has(code) && !USUAL_CODES.includes(code),
+      (code) => !COMMON_CODES.has(code) && !usualCodes.includes(code),
     );
     if (codes?.length === 0) return [];
     if (codes !== undefined) return `${status} ${codes.map((code) => `\`${code}\``).join(" ")}`;
@@ -202,7 +206,7 @@ function renderAnswers({ responses }: Call): string {
     return [status, [...new Set(bodies)].join(" or "), when].filter((part) => part !== "").join(" ");
   });
   const answeredCodes = new Set(Object.values(responses).flatMap((answer) => answer["x-error-codes"] ?? []));
-  const never = USUAL_CODES.filter((code) => !answeredCodes.has(code)).map((code) => `\`${code}\``);
+  const never = usualCodes.filter((code) => !answeredCodes.has(code)).map((code) => `\`${code}\``);
   if (never.length > 0) lines.push(`never ${never.join(" or ")}`);
   return `Answers ${lines.join("; ")}`;
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../../src/engine/contract/schema.ts";
+import { EVENT_NAMES, type EventName } from "../../src/engine/resources/events.ts";
 import { DATE_OR_INSTANT } from "../../src/tools/reports/openapi-document.ts";
 
 export function toLink(record: string): string {
@@ -22,13 +23,20 @@ export function describeType(schema: JsonSchema): string {
   if (choices !== undefined) return [...new Set(choices.map(describeType))].join(" or ");
   if (allOf !== undefined && type === undefined) return allOf.map(describeType).join(" with ");
   if (schema.const !== undefined) return quote(schema.const);
-  if (schema.enum !== undefined) return schema.enum.map(quote).join(", ") + describeDefault(schema);
+  if (schema.enum !== undefined) return describeEnum(schema.enum) + describeDefault(schema);
   if (type === "array")
     return `list of ${describeType(schema.items ?? {})}${describeBounds(schema.minItems, schema.maxItems, "items")}`;
   if (type === "object" || schema.properties !== undefined) return describeObject(schema);
   if (type === "string") return describeText(schema);
   const words = type === undefined ? "anything" : [type].flat().join(" or ");
   return words + describeBounds(schema.minimum, schema.maximum, "") + describeDefault(schema);
+}
+
+/** Links to the list of all events instead of repeating it. */
+function describeEnum(values: readonly unknown[]): string {
+  const others = values.filter((value) => !EVENT_NAMES.includes(value as EventName)).map(quote);
+  const hasAllEvents = values.length === others.length + EVENT_NAMES.length;
+  return (hasAllEvents ? ["[events](reference/service-api.md#6.1)", ...others] : values.map(quote)).join(", ");
 }
 
 function describeObject({ properties }: JsonSchema): string {

@@ -77,7 +77,7 @@ export const ACCESS: AssumptionsById = {
     details: [
       "In the details, `field` is written like `inputs[0].role`.",
       "In the details, `value` of a query or form is the text sent. A JSON number is shown as it was written (`1e309`, `1.50`). A missing value is null.",
-      "The smallest page size is 1. Years are 1 to 9999. A user's id may begin with `usr_` or `uid_`.",
+      "The smallest page size is 1. Years are 1 to 9999.",
       "The parameter `action_type` of the audit log's export (4.15) takes any value. An unknown one finds nothing.",
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],

@@ -62,7 +62,7 @@ export const RESOURCES: AssumptionsById = {
   G16: {
     topic: "Meeting sessions",
     chosen:
-      "A session is running or completed. Stopping it again changes nothing. Transcripts, status and logs are streams of server-sent events, in order of arrival. A client resumes a stream with Last-Event-ID.",
+      "A session is running or completed. Stopping it again changes nothing. Transcripts, status and logs are streams of server-sent events, in order of arrival. The existing events come first, then new ones. A client resumes a stream with Last-Event-ID.",
     details: [
       "Every member of the organization may read and export. Only the session's owner, and the organization's owners and admins, may stop and delete it.",
     ],
@@ -165,7 +165,7 @@ export const RESOURCES: AssumptionsById = {
     chosen:
       "A missing limit is null. Figures are shown with two decimals. Statuses are decided before rounding.",
     details: [
-      "Without a limit, `monthly_limit`, `utilization_percentage` and `remaining_budget` are null. Beyond the limit, `remaining_budget` is 0.",
+      "Without a limit, `utilization_percentage` and `remaining_budget` are null, too. Beyond the limit, `remaining_budget` is 0.",
       "`overall_status` is the worst status of the organization, of all keys together, and of each key.",
       "`api_key_limits` lists the keys that have a limit in the organization, or spent there in the month, in the order of their ids. `total_keys` counts the listed keys. A key may have another limit in each organization.",
       "The spending of a deleted key still counts in its months, under the key's last name and without a limit. A new key with the same id starts at zero.",

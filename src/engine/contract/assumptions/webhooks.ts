@@ -5,12 +5,11 @@ export const WEBHOOKS: AssumptionsById = {
   G23: {
     topic: "Webhook management",
     chosen:
-      "Webhooks belong to the key's current organization. Creating a webhook is a 201, every other success a 200. Only the answer that creates a webhook shows its secret.",
+      "Webhooks belong to the key's current organization. Creating a webhook is a 201, every other success a 200.",
     details: [
       "A webhook's URL is absolute, http or https, and has no credentials. Its `events` are existing events, each listed once.",
       "A webhook of another organization is a 404. Redelivering a delivery that succeeded is a 422 with `status`.",
       "`last_delivery` is the time of the latest attempt, or null.",
-      "A delivery that succeeded has `delivered_at`. One that failed has `last_attempt` and `next_retry`.",
     ],
   },
   G24: {

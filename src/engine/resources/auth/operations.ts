@@ -51,7 +51,7 @@ const refreshToken = operation({
   id: "auth.refresh_token",
   route: "POST /v1/auth/refresh",
   summary: "Exchange a refresh token for a new access token",
-  description: "Each refresh token works once. Earlier access tokens stay valid until they expire.",
+  description: "Earlier access tokens stay valid until they expire.",
   body: {
     kind: "json",
     optional: true,

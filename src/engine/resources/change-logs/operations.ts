@@ -26,8 +26,7 @@ const listChangeLogs = operation({
   reads: true,
   route: "POST /v1/organizations/{organization_id}/dashboard/change-logs",
   summary: "List an organization's change log",
-  description:
-    "Entries are newest first. The filters are in the body. Each filter is optional, and so is the body.",
+  description: "Entries are newest first. Each filter is optional, and so is the body.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: {
     kind: "json",

@@ -58,7 +58,7 @@ const listConnectorJobs = operation({
   route: `GET ${BASE}`,
   summary: "List connector jobs",
   description:
-    "`start_date` and `end_date` filter by `start_time`. Running jobs have no duration. In the order of duration, they come last.",
+    "`start_date` and `end_date` filter by `start_time`. In the order of `duration`, running jobs come last.",
   params: Type.Object({ organization_id: Id("org_") }),
   query: Type.Object({
     connection_id: Type.Optional(Id("conn_")),
@@ -112,7 +112,7 @@ const triggerConnectorJob = operation({
   route: `POST ${BASE}`,
   summary: "Trigger a connector job",
   description:
-    "The setting `connector_job_seconds` says how long a job takes. Some jobs fail earlier. A `reset` job syncs everything again. If the connection still runs a job of the same type, the answer is a 422.",
+    "A `reset` job syncs everything again. If the connection still runs a job of the same type, the answer is a 422.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: {
     kind: "json",

@@ -59,7 +59,6 @@ const resolveShareLink = operation({
   assumptions: ["G02", "G19"],
   route: "GET /v1/dashboards/shared/{slug}",
   summary: "Open a shared dashboard",
-  description: "The call needs no credentials, and counts against no rate limit.",
   params: Type.Object({ slug: Type.String({ minLength: 1, examples: ["revenue-board"] }) }),
   credentials: false,
   errors: ["RESOURCE_NOT_FOUND"],

@@ -105,8 +105,7 @@ const registerFile = operation({
   assumed: { status: "G13", envelope: "G13", fields: FILE_ASSUMED },
   route: "POST /v1/organizations/{organization_id}/files",
   summary: "Register a completed upload",
-  description:
-    "The upload must be complete. Send the same fields as in the request for the upload URL. The first call creates the file object. Later calls return it.",
+  description: "The first call creates the file object. Later calls return it.",
   params,
   body: {
     kind: "json",
@@ -141,7 +140,7 @@ const uploadFile = operation({
   assumed: { endpoint: "G13" },
   route: "POST /v1/organizations/{organization_id}/files/upload",
   summary: "Upload a file in one request",
-  description: "The file must be under 100 MiB. Larger files need the resumable upload.",
+  description: "A file of 100 MiB or more needs the resumable upload.",
   params,
   body: {
     kind: "multipart",

@@ -89,7 +89,7 @@ export const putUpload = operation({
   route: `PUT ${UPLOAD_PATH}`,
   summary: "Send bytes of a resumable upload, or ask how far it is",
   description:
-    "The request follows Google Cloud Storage's resumable protocol. It sends the whole file, or with `Content-Range` a chunk of any size. A probe has no bytes, and asks how many the server has stored. Bytes that arrived before are skipped. A chunk that would leave a gap is not stored.",
+    "The request sends the whole file, or with `Content-Range` a chunk of any size. A probe has no bytes, and asks how many the server has stored. Bytes that arrived before are skipped. A chunk that would leave a gap is not stored.",
   params,
   query,
   headers: {

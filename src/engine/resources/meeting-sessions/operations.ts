@@ -100,7 +100,7 @@ const stopMeeting = operation({
   assumptions: ["G16"],
   route: "POST /v1/meeting-buddy/sessions/{session_id}/stop",
   summary: "Stop a running meeting session",
-  description: "The session's data stay. Stopping the session again changes nothing.",
+  description: "The session's data stay.",
   params: SessionParams,
   errors: MANAGED_SESSION_ERRORS,
   success: { status: 200, schema: MeetingSessionBody },

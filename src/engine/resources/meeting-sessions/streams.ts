@@ -37,7 +37,7 @@ export const streamTranscripts = declareStream({
   id: "meeting_sessions.stream_transcripts",
   name: "transcripts",
   summary: "Follow a meeting's transcript",
-  eventDescription: "a transcript entry; entries are in order of arrival",
+  eventDescription: "a transcript entry",
   events: TranscriptEntryBody,
   listSince: createListSince("transcript", meetingTranscripts, renderTranscript),
 });
@@ -81,7 +81,7 @@ function declareStream({ id, name, summary, eventDescription, events, listSince 
     assumptions: ["G16", "G42"],
     route: `GET /v1/meeting-buddy/sessions/{session_id}/${name}/stream`,
     summary,
-    description: `The answer is a stream of server-sent events with ids. Each event is ${eventDescription}. The existing events come first, then new ones until the session ends.`,
+    description: `Each event is ${eventDescription}.`,
     params: Type.Object({ session_id: Id("mbsess_") }),
     headers: { "last-event-id": "The id of the last event received, to go on after it" },
     errors: SESSION_ERRORS,

@@ -44,7 +44,7 @@ export const createModelResponse = operation({
   route: "POST /v1/model/response",
   summary: "Create a model response",
   description:
-    "The cost counts against the spending limits. The text comes from the fixture's first reply rule that matches (G20). If no rule matches, the text is generated from the files, pictures and messages. An input of more tokens than the model's `max_tokens`, its context window, is a 422, unless the setting `context_window` is `ignore`. An image for a model without vision is a 422 too.",
+    "The cost counts against the spending limits. The text comes from the fixture's first reply rule that matches (G20). If no rule matches, the text is generated from the files, pictures and messages.",
   body: { kind: "json", schema: ModelRequest },
   billable: true,
   errors: [

@@ -88,7 +88,7 @@ const listSentences = operation({
   },
   route: `GET ${BASE}/sentences`,
   summary: "List the sentences of a transcription",
-  description: "The transcription must be completed. Without `limit`, the answer has all sentences.",
+  description: "Without `limit`, the answer has all sentences.",
   query: Type.Object({
     limit: Type.Optional(PageParameter({ minimum: 1, maximum: MAX_PAGE_SIZE })),
     offset: PageParameter({ minimum: 0, default: 0 }),
