@@ -60,7 +60,7 @@ describe("the API's page [interfaces 9]", () => {
   });
 
   it("links to the list of events instead of repeating it [6.1]", () => {
-    const list = "list of [events](reference/service-api.md#6.1)";
+    const list = "list of [event names](reference/service-api.md#6.1)";
     expect(readSection("Webhook")).toContain(`- \`events\`\\*: ${list}, not empty\n`);
     expect(readSection("NotificationRule")).toContain(
       `- \`events\`\\*: ${list}, \`connector.job.succeeded\`, \`connector.job.failed\`, not empty\n`,

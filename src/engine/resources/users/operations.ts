@@ -17,7 +17,7 @@ const setCurrentOrganization = operation({
   assumed: { values: { "/organization/type": "G27" } },
   route: "PUT /v1/user/current-organization",
   summary: "Set the organization that the calling key acts in",
-  description: "A call with an access token changes the API key of the token.",
+  description: "With an access token, the calling key is the API key of the token.",
   body: { kind: "json", schema: Type.Object({ organization_id: Id("org_") }) },
   errors: [{ code: "INSUFFICIENT_PERMISSIONS", details: ["organization_id"] }],
   success: {
