@@ -54,7 +54,7 @@ describe("the API's page [interfaces 9]", () => {
   });
 
   it("describes a long field or list once, and links to it elsewhere [interfaces 9]", () => {
-    expect(readSection("webhooks.create")).toContain("- `url`\\*: as in [Webhook](#webhook)\n");
+    expect(readSection("webhooks.create")).toContain("- `url`\\*, `events`\\*: as in [Webhook](#webhook)");
     expect(readSection("CreatedWebhook")).toContain("The fields of [Webhook](#webhook), and\n\n- `secret`");
     expect(readSection("uploads.cancel")).toContain("Query: as [uploads.put](#uploadsput)");
   });

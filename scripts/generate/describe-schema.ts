@@ -36,7 +36,10 @@ export function describeType(schema: JsonSchema): string {
 function describeEnum(values: readonly unknown[]): string {
   const others = values.filter((value) => !EVENT_NAMES.includes(value as EventName)).map(quote);
   const hasAllEvents = values.length === others.length + EVENT_NAMES.length;
-  return (hasAllEvents ? ["[event names](reference/service-api.md#6.1)", ...others] : values.map(quote)).join(", ");
+  const listed = hasAllEvents
+    ? ["[event names](reference/service-api.md#6.1)", ...others]
+    : values.map(quote);
+  return listed.join(", ");
 }
 
 function describeObject({ properties }: JsonSchema): string {
