@@ -102,6 +102,25 @@ describe("forking and repeating [interfaces 10]", () => {
     expect(wrong.status).toBe(422);
   });
 
+  it.each([
+    ["operation", "threads.delete"],
+    ["operation", "thread.*"],
+    ["event", "user.created"],
+    ["webhook", "wh_1"],
+  ])(
+    "refuses a rule that can never match the repeated request, by its %s %s [interfaces 10]",
+    async (key, value) => {
+      const id = (await api.call("ada", "GET", "/v1/models")).headers.get("x-request-id");
+      const rule = { match: { [key]: value }, effect: { status: 500 } };
+      const { status, body } = await history.control("POST", `/history/${id}/repeat`, { with: rule });
+      expect([status, body.field, body.value]).toEqual([422, `with.match.${key}`, value]);
+      const fitting = { match: { operation: "models.*" }, effect: { error: "INTERNAL_ERROR" } };
+      expect(await history.ok("POST", `/history/${id}/repeat`, { with: fitting })).toMatchObject({
+        same: false,
+      });
+    },
+  );
+
   it("repeats a request that changed nothing, by its id in the journal [interfaces 10]", async () => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_none");
     const id = answer.headers.get("x-request-id")!;

@@ -1,5 +1,7 @@
 import { toHex } from "../../engine/bytes.ts";
 import { CONNECTION_HEADER } from "../../engine/contract/header-fields.ts";
+import { compileIdGlob } from "../../engine/faults/rule.ts";
+import type { MatchDocument } from "../../engine/faults/rule-document.ts";
 import { toPairs } from "../../engine/maps.ts";
 import { BASE_HEADER, toBaseHeaders, type WireRequest } from "../../engine/pipeline/plain-http.ts";
 import { digest, randomHex } from "../../engine/platform.ts";
@@ -9,7 +11,7 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { sendAndAwaitEntry } from "../../tools/bundle/replay-traffic.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
-import { conflict, type Problem, readRuleField } from "../problem.ts";
+import { conflict, type Problem, readRuleField, unprocessable } from "../problem.ts";
 import { RemoteSandbox } from "../remote-sandbox.ts";
 import type { ComparedAnswer } from "./answer-differences.ts";
 
@@ -34,7 +36,8 @@ export function requireExchange({ id, request, timelineEntry: { exchange } }: Hi
 
 /**
  * Repeats the request, byte for byte.
- * @throws Problem 409 if not all of it was stored, or no answer comes; DocumentError for an invalid rule
+ * @throws Problem 409 if not all of it was stored, or no answer comes; 422 for a rule that is invalid or matches no
+ *   such request
  */
 export async function repeatRequest(
   entry: JournalEntry,
@@ -86,12 +89,20 @@ async function sendToRemote(
   };
 }
 
-/** The rule for the marked request alone. */
-function makeRule(
-  rule: { match?: { header?: object }; id?: string },
-  { operation }: JournalEntry,
-  mark: string,
-) {
+/** The rule for the marked request alone. @throws Problem 422 for one that matches deliveries or another operation */
+function makeRule(rule: { match?: MatchDocument; id?: string }, { operation }: JournalEntry, mark: string) {
+  for (const key of ["event", "webhook"] as const) {
+    const value = rule.match?.[key];
+    if (value !== undefined)
+      throw unprocessable(`with.match.${key}`, value, "is for deliveries; the call repeats a request");
+  }
+  const pattern = rule.match?.operation;
+  if (operation !== null && typeof pattern === "string" && !compileIdGlob(pattern, [operation])(operation))
+    throw unprocessable(
+      "with.match.operation",
+      pattern,
+      `does not match ${operation}, the repeated operation`,
+    );
   const match = {
     ...(operation === null ? {} : { operation }),
     ...rule.match,
