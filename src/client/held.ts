@@ -1,7 +1,7 @@
 import { parseDuration } from "../engine/contract/duration.ts";
 import { MAX_TIMEOUT_MS } from "../engine/platform.ts";
 import { requireKnownOptions } from "./options.ts";
-import type { Duration, Held, List } from "./types.ts";
+import type { Duration, Held, JournalFilter, List } from "./types.ts";
 
 const FIELDS = [
   "operation",
@@ -24,15 +24,30 @@ export type HeldMatch = Partial<Pick<Held, (typeof FIELDS)[number]>>;
 /**
  * The first in the list that fits and was not returned before.
  * @param follow the list, now and after each change
- * @throws Error if there is none in time; TypeError for fields that do not exist
+ * @throws Error if there is none in time; TypeError for fields that do not exist; ControlError for a word that fits no
+ *   request and no delivery
  */
 export async function waitForHeld(
   follow: (signal: AbortSignal) => AsyncIterable<List<Held>>,
-  { match, within, returnedIds }: { match: HeldMatch; within: Duration; returnedIds: Set<string> },
+  {
+    match,
+    within,
+    returnedIds,
+    listJournal,
+  }: {
+    match: HeldMatch;
+    within: Duration;
+    returnedIds: Set<string>;
+    listJournal: (filter: JournalFilter) => Promise<unknown>;
+  },
 ): Promise<Held> {
   requireKnownOptions("held.next", match, FIELDS);
   const waitMs = parseDuration(within);
   if (waitMs === undefined) throw new TypeError(`held.next: within is a duration such as 5s, not ${within}`);
+  const { operation, event, kind } = match;
+  // The journal refuses an unknown word as a filter. Without the refusal, this call would wait for it in vain.
+  if (operation ?? event ?? kind)
+    await listJournal({ ...{ operation, event, kind }, limit: 1 } as JournalFilter);
   const abort = new AbortController();
   let isLate = false;
   const abortAfter = (ms: number) =>

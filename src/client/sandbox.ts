@@ -90,7 +90,8 @@ export class SandboxClient {
       const { within = "10s" } = options;
       const follow = (signal: AbortSignal) =>
         this.http.streamEvents<Api.List<Api.Held>>(`${this.path}/held/stream`, undefined, signal);
-      const held = await waitForHeld(follow, { match, within, returnedIds: this.returnedIds });
+      const { returnedIds } = this;
+      const held = await waitForHeld(follow, { match, within, returnedIds, listJournal: this.journal.list });
       return { ...held, release: (options?: Api.ReleaseOptions) => this.held.release(held.id, options) };
     },
     /** Lets a held request or delivery continue, or gives it another answer. */

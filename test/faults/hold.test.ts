@@ -276,6 +276,19 @@ describe.each([
     expect(await expectRefusal({})).toEqual([409, id, expect.stringContaining("no longer held")]);
   });
 
+  it.each([
+    ["operation", "models.lst", "models.list"],
+    ["event", "thread.delted", "thread.deleted"],
+    ["kind", "delivry", "delivery"],
+  ])(
+    "are not waited for by a misspelt %s, which is refused with a suggestion [interfaces 20]",
+    async (field, value, hint) => {
+      await expect(sandbox.held.next({ [field]: value }, { within: "1ms" })).rejects.toMatchObject({
+        problem: { field, value, detail: expect.stringContaining(hint) },
+      });
+    },
+  );
+
   it("on a path outside the contract may be released with any code of the catalogue [interfaces 20]", async () => {
     await sandbox.faults.add({ match: { path: "/v1/orders" }, effect: { hold: {}, status: 402 } });
     const asked = sandbox.fetch("/v1/orders", asUser("dan"));
@@ -373,7 +386,8 @@ it("`held.next` fails if the server sends no list [interfaces 20]", async () => 
         undefined,
         signal,
       );
-    const waiting = waitForHeld(follow, { match: {}, within: "1s", returnedIds: new Set() });
+    const options = { match: {}, returnedIds: new Set<string>(), listJournal: async () => {} };
+    const waiting = waitForHeld(follow, { ...options, within: "1s" });
     const refused = expect(waiting).rejects.toThrow(
       "held.next: the server sent no list of what it holds within 8 s.",
     );
