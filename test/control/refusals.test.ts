@@ -59,6 +59,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["GET", `${S}/history?since=yesterday`],
     ["GET", `${S}/history?kind=requst`],
     ["GET", `${S}/history?subject=`],
+    ["GET", `${S}/history?cause=h_999`],
     ["GET", `${S}/journal/stream`, undefined, { "last-event-id": "h_1" }],
     ["GET", `${S}/history/stream`, undefined, { "last-event-id": "1234567890123456" }],
     ["GET", "/_control/fleet?limit=100001"],

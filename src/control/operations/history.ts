@@ -16,6 +16,7 @@ import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
 import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { pointWebhooksAtOwnReceivers } from "../own-receivers.ts";
+import { unprocessable } from "../problem.ts";
 import { requireNamedSandbox } from "../remote-sandbox.ts";
 import { chooseName, createOrDiscard, NewName, renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import { RecordChangesBody, toRecordChanges } from "../snapshot-diff.ts";
@@ -107,6 +108,9 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     query: HistoryQuery,
     success: { status: 200, schema: HistoryBody },
     handle({ query: { kind, subject, cause, since, limit }, sandbox: { history } }) {
+      // An evicted entry may be the cause of others. A subject may be any id, also one without an entry yet.
+      if (cause !== undefined && history.dropped === 0 && history.find(cause) === undefined)
+        throw unprocessable("cause", cause, "is not the id of an entry of the history");
       const matches = (entry: HistoryEntry) =>
         (kind === undefined || entry.kind === kind) &&
         (subject === undefined || entry.subject === subject) &&
