@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { waitUntil } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { drawPicture } from "../support/image-setup.ts";
-import { freePort } from "../support/redis.ts";
 import { createTempFolder, runCommand, startCommand, startServer } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 

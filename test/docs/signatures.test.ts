@@ -4,11 +4,11 @@ import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { findProgram, hasRuntime } from "../../scripts/runtimes.mjs";
-import { freePorts } from "../support/docs/example-project.ts";
 import { FAST_START } from "../support/docs/java-options.ts";
 import { findFileName } from "../support/docs/page-script.ts";
 import { findBlocks, findLinkedFiles, ROOT } from "../support/docs/pages.ts";
 import { waitUntil } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { createTempFolder, removeTempFolders } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -201,7 +201,7 @@ describe("signatures in frameworks [6.3]", () => {
       )) {
         writeFileSync(join(folder, findFileName(helper)!), helper.code);
       }
-      const [port] = await freePorts(1);
+      const port = String(await freePort());
       const env = { ...process.env, PORT: port, WEBHOOK_SECRET: SECRET, PYTHONDONTWRITEBYTECODE: "1" };
       const [command, ...args] = start?.(folder) ?? [runtime, file];
       const receiver = spawn(command, args, { cwd: folder, env, stdio: "ignore" });

@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { useChromium } from "../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
@@ -47,11 +46,14 @@ async function record(): Promise<string> {
 describe("a recording in a ZIP, as Playwright writes it", () => {
   it("is checked with its bodies, and leaves nothing behind", async () => {
     zip = await record();
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-har-"));
+    // Other test files run at the same time and have such folders too.
+    const temporary = createTempFolder();
+    vi.stubEnv("TMPDIR", temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { code, stdout } = await runCommand(["verify", "--har", zip]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/4 of 4 .*checked/)]);
     expect(stdout).not.toMatch(/left out|cut short/);
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-har-"))).toEqual(before);
+    expect(readdirSync(temporary)).toEqual([]);
     const fixture = join(createTempFolder(), "made.yaml");
     const made = await runCommand(["fixture", "from-har", zip, "--out", fixture]);
     expect([made.code, made.stderr]).toEqual([0, ""]);

@@ -7,8 +7,9 @@ import { FleetSaver } from "../../src/fleet/fleet-saver.ts";
 import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { startNode, startNodeProcess, type TestNode, TOKEN } from "../support/fleet.ts";
+import { freePort } from "../support/free-port.ts";
 import { KEYS } from "../support/harness.ts";
-import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
+import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 import { announce, chunk, makeNoise } from "../support/upload-setup.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

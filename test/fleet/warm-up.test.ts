@@ -5,7 +5,8 @@ import { NodeProxy } from "../../src/fleet/proxy.ts";
 import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { startNode, type TestNode, TOKEN } from "../support/fleet.ts";
-import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
+import { freePort } from "../support/free-port.ts";
+import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 
 let redis: TestRedis;
 const open: TestNode[] = [];

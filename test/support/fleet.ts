@@ -1,6 +1,7 @@
 import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
+import { freePort } from "./free-port.ts";
 import { type Api, type ApiResponse, KEYS, startReference } from "./harness.ts";
-import { freePort, type TestRedis } from "./redis.ts";
+import type { TestRedis } from "./redis.ts";
 import { type Finished, startServer } from "./run-understudy.ts";
 
 export const TOKEN = "token-of-the-whole-fleet";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { waitUntil } from "./eventually.ts";
-import { freePort } from "./redis.ts";
+import { freePort } from "./free-port.ts";
 
 /** Whether nginx is installed (scripts/runtimes.mjs). */
 export const hasNginx = spawnSync("nginx", ["-v"], { stdio: "ignore" }).status === 0;

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "redis";
 import { waitUntil } from "./eventually.ts";
+import { freePort } from "./free-port.ts";
 
 /** Whether Redis is installed (scripts/runtimes.mjs). */
 export const hasRedis = spawnSync("redis-server", ["--version"], { stdio: "ignore" }).status === 0;
@@ -90,23 +90,4 @@ export class TestRedis {
     // create a file while the folder is being removed.
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
-}
-
-/**
- * Returns a free port that the system does not use for outgoing connections, so that it is still free after a
- * restart.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 12_000 + Math.floor(Math.random() * 20_000);
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
 }

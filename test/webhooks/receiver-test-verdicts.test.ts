@@ -10,6 +10,7 @@ import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
 import { formatText } from "../../src/tools/grader/receiver-report.ts";
 import type { GradeReceiverOptions } from "../../src/tools/grader/report.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
+import { freePort } from "../support/free-port.ts";
 import {
   CORRECT_STEPS,
   type Context,
@@ -181,9 +182,7 @@ describe("a sound receiver does not fail", () => {
   });
 
   it("if it is still starting, which is waited for [interfaces 2]", async () => {
-    const placeholder = http.createServer();
-    const port = await listen(placeholder);
-    await new Promise((resolve) => placeholder.close(resolve));
+    const port = await freePort();
     const grading = grade({ url: `http://127.0.0.1:${port}/`, patienceMs: 10_000 });
     const late = http.createServer((_request, response) => response.writeHead(404).end());
     late.listen(port, "127.0.0.1");

@@ -8,9 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { findBrowser } from "../../../scripts/browser.mjs";
+import { freePort } from "../free-port.ts";
 import { createTempFolder, type Finished } from "../run-understudy.ts";
 import { ExampleCommands, TOOLS } from "./example-commands.ts";
 import { getInstalledModules } from "./installed-modules.ts";
@@ -44,7 +44,7 @@ export function getBrowser(): Promise<string | undefined> {
 export async function createExampleProject(): Promise<ExampleProject> {
   const folder = createTempFolder();
   const ports = new Map<string, string>();
-  for (const port of await freePorts(DOCUMENTED_PORTS.length)) ports.set(DOCUMENTED_PORTS[ports.size]!, port);
+  for (const port of DOCUMENTED_PORTS) ports.set(port, String(await freePort()));
   const socket = join(folder, ".stubs");
   fillProject(folder, socket);
   const replacePorts = (text: string) =>
@@ -121,19 +121,4 @@ function fillProject(folder: string, socket: string): void {
   const installed = getInstalledModules();
   for (const name of readdirSync(installed)) symlinkSync(join(installed, name), join(modules, name));
   for (const place of [join(folder, ".tools"), join(modules, ".bin")]) writeToolStubs(place, TOOLS, socket);
-}
-
-export async function freePorts(count: number): Promise<string[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve) => {
-          const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => String((server.address() as { port: number }).port));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

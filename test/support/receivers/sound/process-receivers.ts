@@ -1,14 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { hasRuntime } from "../../../../scripts/runtimes.mjs";
+import { waitUntil } from "../../eventually.ts";
+import { freePort } from "../../free-port.ts";
 import type { Running, SoundReceiver } from "./sound-receiver.ts";
 
 const getPath = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -89,26 +88,18 @@ const php: SoundReceiver = {
       process.kill(-child.pid!, "SIGKILL");
       await exited;
     };
-    for (let tries = 0; tries < 200; tries += 1) {
-      const isUp = await fetch(`${base}/processed`).then(
+    const isUp = () =>
+      fetch(`${base}/processed`).then(
         () => true,
         () => false,
       );
-      if (isUp) return { url: `${base}/webhook`, probe: `${base}/processed`, close };
-      await wait(50);
-    }
-    await close();
-    throw new Error("PHP's server did not come up");
+    await waitUntil(isUp).catch(async (error) => {
+      await close();
+      throw error;
+    });
+    return { url: `${base}/webhook`, probe: `${base}/processed`, close };
   },
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Compiles asynchronously, since other receivers are graded meanwhile and have deadlines. */
 async function goProgram(): Promise<Program> {
