@@ -100,8 +100,9 @@ const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
 ];
 
 describe("a delivery that the listener could not make has the reason at the server", () => {
-  it.each(FAILURES)("%s [G24]", async (_title, to, says) => {
-    await api.control("PATCH", "", { settings: { webhook_timeout_seconds: 2 } });
+  it.each(FAILURES)("%s [G24]", async (title, to, says) => {
+    if (title === "it is silent")
+      await api.control("PATCH", "", { settings: { webhook_timeout_seconds: 2 } });
     const { webhook, heard } = await forward(await to());
     const [{ delivery_id, response_code } = { delivery_id: "" }] = await api.trigger();
     expect(response_code).toBe(0);

@@ -217,10 +217,10 @@ it.concurrent("the longer duration because of late side effects is printed at on
     onNotice: (notice) => said.push(notice),
     onProgress: ({ index }) => said.push(index),
   });
-  expect(said).toEqual([1, 2, expect.stringMatching(/happened 0\.\d s after.*waits.*patienceMs to \d/), 3]);
+  expect(said).toEqual([1, 2, expect.stringMatching(/happened \d+(\.\d)? s after.*waits.*patienceMs to \d/), 3]);
   const options = ["--secret", SECRET, "--probe", probe, "--patience", "0.3", "--only", "valid-processed"];
   const { stderr } = await runCommand(["receiver-test", url, ...options]);
-  expect(stderr).toMatch(/happened 0\.\d s after.*waits.*--patience to \d/);
+  expect(stderr).toMatch(/happened \d+(\.\d)? s after.*waits.*--patience to \d/);
 });
 
 it.concurrent("a receiver that needs more patience gets that advice within a minute", async () => {
@@ -239,6 +239,8 @@ it.concurrent("a receiver that needs more patience gets that advice within a min
   });
   expect(toldAfterMs).toBeLessThan(60_000);
   const first = report.checks.find(({ id }) => id === "valid-processed")!;
-  expect(first.advice).toMatch(/later than 4(\.\d)? s after the answer, raise patienceMs/);
+  // The first side effect is awaited four times as long as the others. A busy machine may wait longer.
+  const [, awaitedSeconds] = /later than ([\d.]+) s after the answer, raise patienceMs/.exec(first.advice!)!;
+  expect(Number(awaitedSeconds)).toBeGreaterThanOrEqual(4);
   expect(report.duration_ms).toBeLessThan(60_000);
 });

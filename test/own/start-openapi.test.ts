@@ -51,7 +51,9 @@ it("a document is served by its bindings, keeps its records in edits, and an inv
     const tag = await made.json();
     expect([made.status, tag]).toEqual([201, { id: expect.stringMatching(/^tag_/), name: "red" }]);
     expect(await list()).toEqual({ data: [tag] });
-    expect(server.output().stdout).toMatch(/\n {2}Own {6}2 operations of \S*bindings\.yaml\n/);
+    await waitUntilPasses(() =>
+      expect(server.output().stdout).toMatch(/\n {2}Own {6}2 operations of \S*bindings\.yaml\n/),
+    );
 
     writeFileSync(document, makeTagsDocument("items"));
     await waitUntilPasses(async () => expect(await list()).toEqual({ items: [tag] }));

@@ -63,7 +63,9 @@ it("a folder of declarations is served, and keeps its records in edits [interfac
     await waitUntilPasses(async () => {
       expect((await send(server, "GET")).body).toEqual({ notes: [made.body], total: 1 });
     });
-    expect(server.output().stderr).toContain("the operations were edited and reloaded");
+    await waitUntilPasses(() => {
+      expect(server.output().stderr).toContain("the operations were edited and reloaded");
+    });
 
     writeFileSync(join(folder, "list.mts"), list("({ notes: world.notes.page(),, })"));
     await waitUntilPasses(() => {
