@@ -104,6 +104,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await release.click();
     expect((await held).status).toBe(200);
     await see(findRow(page, /GET \/v1\/models/)).toBeVisible();
+    await see(findRow(page, /thread_later/)).toBeVisible();
     const shown = await readTitles(page);
     const findPlace = (word: string) => shown.findIndex((one) => one.includes(word));
     expect(findPlace("thread_later")).toBeLessThan(findPlace("clock was advanced"));

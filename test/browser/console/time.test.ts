@@ -1,7 +1,9 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { expectAccessible } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { waitUntil } from "../../support/eventually.ts";
+import { startReceiver } from "../../support/webhook-setup.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -210,18 +212,23 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("shows the progress of a long advance, and stops it [interfaces 4]", async () => {
     await createReference();
-    const { body: receiver } = await api.call(undefined, "POST", `${S}/receivers`, {
-      answers: [{ status: 500, delay: "1500ms" }],
-    });
+    const answers: ((status: number) => void)[] = [];
+    const receiver = await startReceiver((_request, _body, respond) => void answers.push(respond));
+    onTestFinished(() => receiver.close());
     const hook = { url: receiver.url, events: ["thread.deleted"], organization_id: "org_acme" };
     await api.call(undefined, "POST", `${S}/state/webhooks`, hook);
-    await api.call(undefined, "POST", `${S}/events`, { event: "thread.deleted" });
+    const triggered = api.call(undefined, "POST", `${S}/events`, { event: "thread.deleted" });
+    await waitUntil(() => answers.length === 1);
+    answers[0]!(500);
+    await triggered;
     const { page } = await open();
     const clock = page.getByRole("region", { name: "Clock" });
     await clock.getByRole("textbox").fill("60d");
     await clock.getByRole("button", { name: "Advance", exact: true }).click();
     await see(clock).toContainText(/Advancing … 2026-03-15 12:0/);
     await clock.getByRole("button", { name: "Stop here" }).click();
+    // The retry, which the advance waits for.
+    answers[1]!(500);
     await see(page.getByText(/^Now 2026-03-15/)).toBeVisible();
     expect((await api.call(undefined, "GET", `${S}/clock`)).body.now).toMatch(/^2026-03-15T/);
   });
