@@ -217,7 +217,12 @@ it.concurrent("the longer duration because of late side effects is printed at on
     onNotice: (notice) => said.push(notice),
     onProgress: ({ index }) => said.push(index),
   });
-  expect(said).toEqual([1, 2, expect.stringMatching(/happened \d+(\.\d)? s after.*waits.*patienceMs to \d/), 3]);
+  expect(said).toEqual([
+    1,
+    2,
+    expect.stringMatching(/happened \d+(\.\d)? s after.*waits.*patienceMs to \d/),
+    3,
+  ]);
   const options = ["--secret", SECRET, "--probe", probe, "--patience", "0.3", "--only", "valid-processed"];
   const { stderr } = await runCommand(["receiver-test", url, ...options]);
   expect(stderr).toMatch(/happened \d+(\.\d)? s after.*waits.*--patience to \d/);
