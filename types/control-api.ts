@@ -1392,7 +1392,11 @@ export interface ScenarioState {
         path?: string;
         status?: string | number;
         code?: ErrorCode;
+        principal?: string;
         body?: unknown;
+        event?: EventPattern;
+        webhook?: string;
+        attempt?: number;
       };
       sequence?: {
         operation?: OperationPattern;
@@ -1400,8 +1404,14 @@ export interface ScenarioState {
         path?: string;
         status?: string | number;
         code?: ErrorCode;
+        principal?: string;
         body?: unknown;
+        event?: EventPattern;
+        webhook?: string;
+        attempt?: number;
       }[];
+      /** No other entry that one of the steps matches may be between them */
+      strict?: boolean;
       /** Checks of `understudy client-test` that the requests must pass */
       client?: (
         | "honours-retry-after"
@@ -1451,7 +1461,11 @@ export interface ScenarioState {
       path?: string;
       status?: string | number;
       code?: ErrorCode;
+      principal?: string;
       body?: unknown;
+      event?: EventPattern;
+      webhook?: string;
+      attempt?: number;
     };
     sequence?: {
       operation?: OperationPattern;
@@ -1459,8 +1473,14 @@ export interface ScenarioState {
       path?: string;
       status?: string | number;
       code?: ErrorCode;
+      principal?: string;
       body?: unknown;
+      event?: EventPattern;
+      webhook?: string;
+      attempt?: number;
     }[];
+    /** No other entry that one of the steps matches may be between them */
+    strict?: boolean;
     /** Checks of `understudy client-test` that the requests must pass */
     client?: (
       | "honours-retry-after"

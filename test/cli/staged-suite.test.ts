@@ -207,6 +207,29 @@ stages:
     expect(stages[1]!.why.join()).toContain("step 2 of 2 is missing");
   });
 
+  it("expects callers, strict sequences and deliveries as the journal's verification does [interfaces 21]", async () => {
+    const { result, verdicts } = await runSuite(
+      "mine.yaml",
+      "creates",
+      undefined,
+      write(`
+stages:
+  - name: all
+    expect:
+      - { match: { operation: webhooks.create, principal: usr_ada } }
+      - { match: { operation: webhooks.create, principal: usr_dan }, count: 0 }
+      - { sequence: [{ operation: models.list }, { operation: models.list }, { operation: webhooks.create }], strict: true }
+expect:
+  - { match: { event: user.created }, count: 0 }
+  - { match: { attempt: 1 } }
+  - { sequence: [{ operation: models.list }, { operation: webhooks.create }], strict: true }
+  - { sequence: [{ operation: models.list }, { method: POST }, { operation: models.list }], strict: true }
+`),
+    );
+    expect(verdicts).toEqual({ all: "passed" });
+    expect(result.expectations.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, false, true, false]);
+  });
+
   it("is inconclusive about pauses if the clock is frozen [interfaces 21]", async () => {
     const cwd = createTempFolder();
     const { verdicts, stages } = await runSuite("outage-mid-run", "reads", "HASTY", cwd, [

@@ -389,6 +389,22 @@ describe("a scenario with wrong stages is refused with the place of the mistake"
       "stages:\n  - name: a\n    expect: [{ client: [one-refresh], count: 1 }]\n",
       "s.yaml:3:39: `count` is for `match`",
     ],
+    [
+      "stages:\n  - name: a\n    expect: [{ match: { operation: models.list }, strict: true }]\n",
+      "s.yaml:3:51: `strict` is for `sequence`",
+    ],
+    [
+      "stages: [{ name: a }]\nexpect: [{ match: { event: user.create } }]\n",
+      's.yaml:2:28: "user.create" is not an event',
+    ],
+    [
+      "stages: [{ name: a }]\nexpect: [{ match: { attempt: 2, principal: usr_dan } }]\n",
+      "s.yaml:2:33: `principal` is about requests, and `attempt` about deliveries",
+    ],
+    [
+      "stages:\n  - name: a\n    expect: [{ match: { event: user.created } }]\n",
+      "s.yaml:3:25: a delivery belongs to no stage",
+    ],
   ])("%j [interfaces 21]", (text, problem) => {
     expect(describeMistakes(text)).toContain(problem);
   });

@@ -85,13 +85,14 @@ export class SuiteSandboxes {
 
   /** Looks for the sequence in each sandbox; it may not be spread over several. */
   private checkSequence(
-    { sequence = [], description }: ExpectDocument,
+    { sequence = [], strict, description }: ExpectDocument,
     { stage }: Scope,
   ): Promise<ExpectationOutcome> {
     const what = description ?? `in this order: ${sequence.map((match) => JSON.stringify(match)).join(", ")}`;
     return treatRefusalAsUnmet(what, async () => {
       const expectation = {
         sequence: sequence.map((match) => ({ ...match, ...(stage && { stage }) })),
+        ...(strict && { strict }),
       } as Expectation;
       const verifications = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
       const [best] = verifications.toSorted((a, b) => b.found - a.found);

@@ -129,7 +129,11 @@ const ExpectedMatch = ClosedObject(
     path: Type.Optional(Text()),
     status: Type.Optional(StatusPattern),
     code: Type.Optional(withLibraryType("ErrorCode", Text())),
+    principal: Type.Optional(Text()),
     body: Type.Optional(Type.Unsafe<unknown>({})),
+    event: Pattern("EventPattern"),
+    webhook: Type.Optional(Text()),
+    attempt: Type.Optional(Type.Integer({ minimum: 1 })),
   },
   { minProperties: 1 },
 );
@@ -174,6 +178,9 @@ export const ExpectDocument = ClosedObject({
   description: Type.Optional(Type.String({ maxLength: 2000 })),
   match: Type.Optional(ExpectedMatch),
   sequence: Type.Optional(Type.Array(ExpectedMatch, { minItems: 1, maxItems: 100 })),
+  strict: Type.Optional(
+    Type.Boolean({ description: "No other entry that one of the steps matches may be between them" }),
+  ),
   client: Type.Optional(
     Type.Array(StringEnum(CLIENT_CHECK_NAMES), {
       minItems: 1,

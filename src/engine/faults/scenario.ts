@@ -166,7 +166,7 @@ function findProblems(
   checkStages(scenario.stages ?? [], report);
   const checkExpectations = (expectations: readonly ExpectDocument[] = [], path: DocumentPath) => {
     for (const [index, expectation] of expectations.entries())
-      checkExpectation(expectation, [...path, "expect", index], { operations: api.operations, report });
+      checkExpectation(expectation, [...path, "expect", index], { api, isInStage: path.length > 0, report });
   };
   checkExpectations(scenario.expect, []);
   for (const [index, { expect }] of scenario.stages?.entries() ?? [])
@@ -193,7 +193,8 @@ function checkStages(stages: readonly StageDocument[], report: Report): void {
 const KINDS_OF_EXPECTATION = ["match", "sequence", "client"] as const;
 
 interface CheckContext {
-  operations: readonly AnyOperation[];
+  api: RuleApi;
+  isInStage: boolean;
   report: Report;
 }
 
@@ -204,9 +205,11 @@ function checkExpectation(expectation: ExpectDocument, at: DocumentPath, context
     const message = "an expectation has one of `match`, `sequence` and `client`";
     report(other === undefined ? at : [...at, other], message, { pointsAtKey: other !== undefined });
   }
-  const { match, sequence = [], client = [], count } = expectation;
+  const { match, sequence = [], client = [], count, strict } = expectation;
   if (count !== undefined && match === undefined)
     report([...at, "count"], "`count` is for `match`", { pointsAtKey: true });
+  if (strict !== undefined && expectation.sequence === undefined)
+    report([...at, "strict"], "`strict` is for `sequence`", { pointsAtKey: true });
   if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY))
     report([...at, "count"], "`count.min` must not be above `count.max`");
   if (match !== undefined) checkExpectedMatch(match, [...at, "match"], context);
@@ -221,11 +224,14 @@ function checkExpectation(expectation: ExpectDocument, at: DocumentPath, context
 }
 
 /** Reports a match that fits no possible request: an expectation of it with `count: 0` would always be met. */
-function checkExpectedMatch(
-  { operation, path, code }: ExpectedMatch,
-  at: DocumentPath,
-  { operations, report }: CheckContext,
-): void {
+function checkExpectedMatch(match: ExpectedMatch, at: DocumentPath, context: CheckContext): void {
+  const { operation, path, code, event } = match;
+  const { report } = context;
+  const { operations, events } = context.api;
+  const eventNames = events.map(({ name }) => name);
+  const eventProblem = event === undefined ? undefined : findPatternProblem(event, "event", eventNames);
+  if (eventProblem !== undefined) report([...at, "event"], eventProblem.message, eventProblem);
+  checkDeliveryKeys(match, at, context);
   const ids = operations.map(({ id }) => id);
   const operationProblem =
     operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
@@ -238,4 +244,20 @@ function checkExpectedMatch(
     const message = `${JSON.stringify(code.slice(0, 80))} is not a code of the catalogue`;
     report([...at, "code"], message, { hint: findNearestCode(code, operations) });
   }
+}
+
+/** Reports keys that cannot be combined with a match of deliveries, and such a match in a stage. */
+function checkDeliveryKeys(
+  match: ExpectedMatch,
+  at: DocumentPath,
+  { isInStage, report }: CheckContext,
+): void {
+  const [deliveryKey] = (["event", "webhook", "attempt"] as const).filter((key) => match[key] !== undefined);
+  if (deliveryKey === undefined) return;
+  for (const key of ["operation", "code", "principal"] as const) {
+    const message = `\`${key}\` is about requests, and \`${deliveryKey}\` about deliveries`;
+    if (match[key] !== undefined) report([...at, key], message, { pointsAtKey: true });
+  }
+  const message = "a delivery belongs to no stage; put this into the `expect` of the scenario";
+  if (isInStage) report([...at, deliveryKey], message, { pointsAtKey: true });
 }
