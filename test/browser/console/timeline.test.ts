@@ -95,14 +95,14 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("searchbox", { name: "Filter the timeline" }).fill("code:RESOURCE_NOT_FOUND");
     await findRow(page, /thread_none/).click();
     await see(detail(page).locator(".badge").first()).toHaveText("404 thread_not_found");
-    await see(detail(page)).toContainText("called RESOURCE_NOT_FOUND in rules");
+    await see(detail(page)).toContainText("code in fault rules: RESOURCE_NOT_FOUND");
     await page.getByRole("searchbox", { name: "Filter the timeline" }).fill("");
     await api.call("dan", "GET", "/v2/none");
     await findRow(page, /none$|v2.none/)
       .first()
       .click();
     await see(detail(page).locator(".badge").first()).toHaveText("404 RESOURCE_NOT_FOUND");
-    await see(detail(page)).not.toContainText("in rules");
+    await see(detail(page)).not.toContainText("in fault rules");
   });
 
   it("says what an armed rule does [interfaces 6]", async () => {

@@ -69,7 +69,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
         )}
         {request && describeCaller(request) && <span>as {describeCaller(request)}</span>}
         {request?.operation && <code>{request.operation}</code>}
-        {request?.sent_code && <span>called {request.code} in rules</span>}
+        {request?.sent_code && <span>code in fault rules: {request.code}</span>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}
       </p>
       {journalEntry.data && <Why entry={journalEntry.data} />}
