@@ -944,7 +944,7 @@ export interface ClockChanged {
   now: string;
   /** 1 if real, 0 if frozen */
   rate: number;
-  /** Timers that became due meanwhile, in due order, once they have finished */
+  /** The timers that ran, in due order; the answer waits until they have finished */
   ran: RanTimer[];
 }
 /** A timer that ran */
@@ -974,7 +974,7 @@ export interface AdvanceTo {
 }
 export interface Advanced {
   now: string;
-  /** Timers that became due meanwhile, in due order, once they have finished */
+  /** The timers that ran, in due order; the answer waits until they have finished */
   ran: RanTimer[];
 }
 /** A pending timer */

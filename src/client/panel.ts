@@ -104,6 +104,7 @@ class UnderstudyPanel extends HtmlElement {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(STYLE);
     root.adoptedStyleSheets = [sheet];
+    // By id, or by the tag's name.
     for (const node of root.querySelectorAll("[id], dialog, iframe"))
       this.parts[node.id || (node as { localName?: string }).localName!] = node;
     const on = (name: string, type: string, act: (sandbox: PageSandbox, value: string) => unknown) => {
@@ -123,11 +124,12 @@ class UnderstudyPanel extends HtmlElement {
           return clock.advance(by === "next" ? { next: true } : (by as Duration));
         }),
       );
-    const { handle, console, close, dialog, iframe } = this.parts;
+    const { handle, console: consoleButton, close: closeButton, dialog, iframe } = this.parts;
     handle!.addEventListener("click", () => this.toggle());
-    console!.addEventListener("click", () => void this.openConsole());
-    close!.addEventListener("click", () => dialog!.close());
+    consoleButton!.addEventListener("click", () => void this.openConsole());
+    closeButton!.addEventListener("click", () => dialog!.close());
     dialog!.addEventListener("close", () => {
+      // Ends the console's page. The panel then shows what it has changed.
       iframe!.src = "about:blank";
       void this.perform();
     });
@@ -210,6 +212,7 @@ class UnderstudyPanel extends HtmlElement {
     const file = await fetch(consoleUrl.replace(/\/_console\/.*/, "/_console/index.html")).catch(
       () => undefined,
     );
+    // Some servers answer every unknown path with a page of the application.
     if (!file?.ok || !(await file.text()).includes('<div id="console">'))
       return this.showStatus(
         "The console's files are missing; write them with: npx understudy worker-file DIR --console",

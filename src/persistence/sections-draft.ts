@@ -42,7 +42,7 @@ export class SectionsDraft {
     const remaining = [...(this.sections.get(sandbox) ?? [])].filter(
       ([section]) => !section.startsWith(clearPrefix),
     );
-    // The new map of sections is another than the one that was copied.
+    // The copies belong to the map that is replaced here; a later change copies its section again.
     this.copies.delete(sandbox);
     if (remaining.length === 0) this.sections.delete(sandbox);
     else this.sections.set(sandbox, new Map(remaining));

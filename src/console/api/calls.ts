@@ -1,5 +1,11 @@
 import type * as Api from "../../../types/control-api.ts";
-import { appendQuery, callControl, fetchControl, followControl, throwCut } from "./fetch-control.ts";
+import {
+  appendQuery,
+  callControl,
+  fetchControl,
+  followControl,
+  throwConnectionLost,
+} from "./fetch-control.ts";
 import type { ControlDescription, JsonSchema, OpenApi } from "./open-api.ts";
 
 type Collection = Api.CollectionName;
@@ -62,7 +68,7 @@ export function createSandboxCalls(name: string, onEntry?: (id: string) => void)
     bundle: () => post<Api.Bundle>("/bundle"),
     exportFile: async () => {
       const response = await fetchControl(`${basePath}/export`, { method: "POST", body: {} });
-      return response.blob().catch(throwCut);
+      return response.blob().catch(throwConnectionLost);
     },
 
     history: (query: Api.HistoryFilter) => get<Api.HistoryPage>("/history", query),

@@ -1,7 +1,7 @@
 import type { ProblemDocument } from "../../../types/control-api.ts";
 import { getToken, tokenRequest } from "./store.ts";
 
-/** A failed call: the problem document of the control API, no response at all, or invalid input. */
+/** A failed call: the problem document of the control API, no response at all, or input that the console itself refuses. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
   /** 0 if there was no complete response. */
@@ -40,7 +40,7 @@ interface ControlCall {
   onEntry?: ((id: string) => void) | undefined;
 }
 
-/** The server's message without its last advice: to call the control API, whose answer the console's lists show. */
+/** Removes a last sentence that advises a call of the control API: the console shows its answer already. */
 export function removeCallAdvice(message: string): string {
   return message.replace(/([;.?]) `?GET (?:\/_control\S*|the collection)[^.]*\.$/, (_, end) =>
     end === "?" ? end : ".",
@@ -49,7 +49,7 @@ export function removeCallAdvice(message: string): string {
 
 /**
  * All calls of the control API go through here.
- * @throws ControlError for every error status; a 401 also opens the login dialog
+ * @throws ControlError for an error status or without an answer (a 401 also opens the login dialog); an abort's own error
  */
 export async function fetchControl(
   path: string,
@@ -82,8 +82,8 @@ export async function fetchControl(
   throw new ControlError(response.status, removeCallAdvice(message), problem);
 }
 
-/** @throws ControlError for a response whose body is cut */
-export function throwCut(): never {
+/** @throws ControlError, always: for a response that ended too early */
+export function throwConnectionLost(): never {
   throw new ControlError(0, "The connection was lost before the response was complete.");
 }
 
@@ -92,7 +92,7 @@ export async function callControl<T>(path: string, call?: ControlCall): Promise<
   const response = await fetchControl(path, call);
   const entry = response.headers.get("x-understudy-history");
   if (entry !== null) call?.onEntry?.(entry);
-  return response.status === 204 ? (undefined as T) : response.json().catch(throwCut);
+  return response.status === 204 ? (undefined as T) : response.json().catch(throwConnectionLost);
 }
 
 /** The response's server-sent events. @throws ControlError for an error status or a lost connection */
@@ -102,7 +102,7 @@ export async function* followControl<T>(path: string, call?: ControlCall): Async
     for await (const { data } of readEvents(response.body!)) yield JSON.parse(data);
   } catch (error) {
     if (call?.signal?.aborted) throw error;
-    throwCut();
+    throwConnectionLost();
   }
 }
 

@@ -41,10 +41,10 @@ export class LiveStream {
   private flushTimer: ReturnType<typeof setTimeout> | undefined;
   private flushedAt = 0;
   private followAbort: AbortController | undefined;
-  private wasAway = false;
+  private hasFailed = false;
   private readonly closeAbort = new AbortController();
 
-  /** Calls `onUpdate` once per batch, and once after a reconnect. */
+  /** Calls `onUpdate` once for each batch, and with `rejoined` after a reconnect that an error made necessary. */
   constructor(path: string, onUpdate: (news: "entries" | "rejoined") => void) {
     this.path = path;
     this.onUpdate = onUpdate;
@@ -93,12 +93,12 @@ export class LiveStream {
         const response = await fetchControl(this.path, { headers, signal });
         attempt = 0;
         this.setConnection("live");
-        if (this.wasAway) this.onUpdate("rejoined");
-        this.wasAway = false;
+        if (this.hasFailed) this.onUpdate("rejoined");
+        this.hasFailed = false;
         for await (const { id, data } of readEvents(response.body!)) this.receive(id, JSON.parse(data));
       } catch (error) {
         if (signal.aborted) return;
-        this.wasAway = true;
+        this.hasFailed = true;
         this.setConnection(toConnection(error));
       }
       await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!, signal);
@@ -119,7 +119,7 @@ export class LiveStream {
     this.pendingMessages = [];
     const state = this.state.get();
     // Only the first message of a stream (`begins`), and those that change the held requests, say what is held.
-    const heldMessage = batch.findLast(({ held, begins }) => held ?? begins);
+    const heldMessage = batch.findLast(({ held, begins }) => held !== undefined || begins);
     this.state.set({
       ...state,
       timeline: appendBatch(state.timeline, batch),

@@ -11,7 +11,7 @@ import { formatClock, formatRelative, useSandboxNow } from "../components/time.t
 import { useLive } from "../live/use-live.tsx";
 import { formatTimerKind } from "../views/time/timers.tsx";
 
-const HEALTH_MS = 5000;
+const HEALTH_POLL_MS = 5000;
 
 /** The state of the sandbox and the server, below every view. */
 export function StatusLine() {
@@ -78,7 +78,7 @@ function ServerState() {
   const { data } = useQuery({
     queryKey: ["health"],
     queryFn: server.health,
-    refetchInterval: HEALTH_MS,
+    refetchInterval: HEALTH_POLL_MS,
   });
   const [restartedAt, dismiss] = useRestart(data);
   if (data === undefined) return null;

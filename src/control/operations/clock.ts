@@ -20,7 +20,7 @@ export const RanTimerBody = ClosedObject(
   { $id: "RanTimer", description: "A timer that ran" },
 );
 const Ran = Type.Array(RanTimerBody, {
-  description: "Timers that became due meanwhile, in due order, once they have finished",
+  description: "The timers that ran, in due order; the answer waits until they have finished",
 });
 
 export const ClockChangeBody = ClosedObject(
@@ -61,7 +61,11 @@ export const PendingBody = ClosedObject(
     due_at: Timestamp(),
     ...timerFields,
     collection: Type.Optional(
-      Nullable(Type.String({ description: "With `named`: the record's collection; null for anything else" })),
+      Nullable(
+        Type.String({
+          description: "With `named`: the record's collection; null if there is no such record",
+        }),
+      ),
     ),
     name: Type.Optional(
       Nullable(Type.String({ description: "With `named`: the record in words, such as its title" })),
@@ -73,7 +77,7 @@ export const PendingBody = ClosedObject(
 /** Fields that name a record, best first. */
 const NAMES = ["name", "title", "filename", "original_filename", "event"] as const;
 
-/** The record that a timer is about, found by its kind or by the prefix of its id. */
+/** Collection and name of the record that a timer is about, found by the timer's kind or by the prefix of the record's id. */
 function describeSubject({ api, world }: Sandbox, { kind, subject }: PendingTimer) {
   const tx = world.read();
   for (const { collection } of listStateCollections(api.resources).values()) {

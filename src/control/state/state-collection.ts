@@ -55,7 +55,7 @@ export class StateCollection extends PublicCollection {
    */
   requireNumbersInRange(record: object, world: Transaction): void {
     // Visits the instants, and changes none.
-    this.convert(record, (value) => {
+    this.convertInstants(record, (value) => {
       if (value === null || value === undefined) return value;
       if (typeof value !== "number" || !isPossibleInstant(value, world.origin))
         throw unprocessable(
@@ -86,7 +86,7 @@ export class StateCollection extends PublicCollection {
     if (this.internalNames.length > 0)
       checkInput(
         this.internalSchema,
-        this.convert(record, (at) => toIso(at, world)),
+        this.convertInstants(record, (at) => toIso(at, world)),
       );
   }
 }

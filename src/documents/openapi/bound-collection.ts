@@ -204,7 +204,7 @@ export class BoundCollection extends PublicCollection {
       if (value !== undefined) orderedFields[name] = value;
     }
     // Invented instants are in their public form.
-    return this.convert({ ...orderedFields, ...fields }, (at) =>
+    return this.convertInstants({ ...orderedFields, ...fields }, (at) =>
       typeof at === "string" ? world.toInstant(Date.parse(at)) : at,
     ) as object;
   }

@@ -106,8 +106,8 @@ function checkDependentRequired(value: unknown): string | undefined {
     : "dependentRequired must be a map from names to lists of names";
 }
 
-/** Whether the list of values has none of the schema's type; generated documents have such lists. */
-export function isEmptyEnum(schema: JsonObject): boolean {
+/** Whether no value of `enum` has one of the schema's types; generated documents have such lists. */
+export function hasUselessEnum(schema: JsonObject): boolean {
   const { enum: values, nullable } = schema;
   if (!Array.isArray(values)) return false;
   const types = listOwnTypes(schema);

@@ -1,18 +1,21 @@
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { generateBySchema } from "../../engine/own/generate-by-schema.ts";
-import { isEmptyEnum } from "./check-schema.ts";
+import { hasUselessEnum } from "./check-schema.ts";
 import type { OpenApiReading } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 import { findSchemaOfKey, type ShapeOptions, shapeSchema } from "./shape-schema.ts";
 
-/** Best first. Overlapping alternatives may both fit a value, where only one may: then a smaller value or another alternative. */
+/**
+ * Tried in this order until a value fits. A value may fit two alternatives of a `oneOf`, which allows one: then one with fewer
+ * fields or of another alternative is tried.
+ */
 const WAYS: readonly ShapeOptions[] = [
   { examples: true },
   ...[0, 1, 2].flatMap((alternative) => [{ alternative }, { alternative, requiredOnly: true }]),
 ];
 
 /**
- * A value that fits a schema; the same for the same seed. Examples within the schema are used if they fit.
+ * A value that fits a schema, if one is found; the same for the same seed. Examples within the schema are used if they fit.
  * @param given fields that the value, an object, must have
  */
 export function generateValue(schemas: Schemas, node: unknown, seed: number, given?: JsonObject): unknown {
@@ -33,13 +36,13 @@ export interface Invention {
   /** ISO 8601. */
   now: string;
   seed: number;
-  /** The fields as the client sent them, if the object has their stored values, such as instants as numbers. */
+  /** The fields as the client sent them, if the object holds them in stored form, such as instants as numbers. */
   sent?: JsonObject;
 }
 
 /**
- * The value of a field that is not given: the schema's default or constant, else null, its first enum value, empty,
- * false, the minimum or zero, or now; generated only where none of these fits.
+ * The value of a field that is not given: the schema's default or constant, else null, its first enum value, an empty list,
+ * false, now as Unix time, the minimum or zero, an object with what it requires, or now; generated only where none fits.
  */
 export function inventField(node: unknown, invention: Invention): unknown {
   const { schemas, now, seed } = invention;
@@ -50,7 +53,7 @@ export function inventField(node: unknown, invention: Invention): unknown {
   const keepIfValid = (value: unknown) =>
     schemas.compileValidator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
   if (types.has("null")) return keepIfValid(null);
-  if (Array.isArray(keywords["enum"]) && !isEmptyEnum(keywords)) return keywords["enum"][0];
+  if (Array.isArray(keywords["enum"]) && !hasUselessEnum(keywords)) return keywords["enum"][0];
   if (types.has("array")) return keepIfValid([]);
   if (types.has("boolean")) return keepIfValid(false);
   if (isUnixTime(node, schemas)) return toUnixTime(now);
@@ -63,7 +66,7 @@ export function inventField(node: unknown, invention: Invention): unknown {
   return generateValue(schemas, node, seed);
 }
 
-/** Whether a value is a number of seconds, by the formats that services give it. */
+/** Whether a schema's values are seconds since 1970, by the formats that services give them. */
 export const isUnixTime = (node: unknown, schemas: Schemas): boolean =>
   isNumeric(node, schemas) &&
   /^(unix-?time|timestamp|date-time)$/.test(String(schemas.mergeKeywords(node)["format"]));
@@ -82,7 +85,7 @@ const MAX_DEPTH = 4;
 
 /**
  * Adds the required properties that an object lacks, and those with a default, also to the objects in it.
- * @param outer the properties of the schemas whose alternative `node` is
+ * @param outer if `node` is an alternative: the properties of the schemas around it
  */
 export function completeObject(
   fields: JsonObject,
@@ -96,6 +99,7 @@ export function completeObject(
   const required = schemas.listRequired(node);
   const properties = new Map(schemas.listProperties(node));
   const possibleFields = schemas.listPossibleFields(node);
+  // A required field may be described outside of this alternative, or nowhere.
   for (const name of required)
     if (!possibleFields.has(name))
       properties.set(name, outer.get(name) ?? findSchemaOfKey(name, schemas.mergeKeywords(node)));
@@ -116,7 +120,7 @@ export function completeObject(
   return completeObject(complete, alternative, invention, depth + 1, new Map([...outer, ...properties]));
 }
 
-/** The first example of a media type, a schema or a parameter, if it has one. */
+/** The first example of a media type, parameter or header: its own, else that of its `schema`. */
 export function findExample(
   media: JsonObject,
   { references, schemas }: Pick<OpenApiReading, "references" | "schemas">,

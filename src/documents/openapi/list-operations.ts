@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
 import type { UserDocument } from "../../engine/documents/user-document.ts";
 import { getOrAdd, getOwn } from "../../engine/maps.ts";
-import { checkSchema, isEmptyEnum, isEmptyList } from "./check-schema.ts";
+import { checkSchema, hasUselessEnum, isEmptyList } from "./check-schema.ts";
 import { DistinctOperations, type NamedOperation, type OtherOperation, toId } from "./distinct-operations.ts";
 import { DocumentReport } from "./document-report.ts";
 import { MAX_COMBINED, References, type ResolvedNode } from "./references.ts";
@@ -123,7 +123,7 @@ class DocumentReader {
       for (const key of ["allOf", "anyOf", "oneOf"])
         if (isEmptyList(node[key]))
           this.report.warn("an allOf, anyOf or oneOf without a schema (any value fits it)", [...path, key]);
-      if (isEmptyEnum(node))
+      if (hasUselessEnum(node))
         this.report.warn("an enum without a value of its type (any value of the type fits)", [
           ...path,
           "enum",

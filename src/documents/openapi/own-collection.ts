@@ -10,7 +10,7 @@ import {
   NullableInstant,
 } from "../../engine/contract/schema.ts";
 import { type AnyCollection, collection, type IndexSpec } from "../../engine/state/collection.ts";
-import { isEmptyEnum } from "./check-schema.ts";
+import { hasUselessEnum } from "./check-schema.ts";
 import { isNumeric } from "./generate-value.ts";
 import { FORMATS, type Schemas } from "./schemas.ts";
 
@@ -170,7 +170,7 @@ function inlineSchema(node: unknown, schemas: Schemas, depth: number): unknown {
   for (const key of KEYWORDS)
     if (keywords[key] !== undefined && !isJsonObject(keywords[key])) inlined[key] = keywords[key];
   if (!FORMATS.has(inlined["format"])) delete inlined["format"];
-  if (isEmptyEnum(keywords)) delete inlined["enum"];
+  if (hasUselessEnum(keywords)) delete inlined["enum"];
   const types = schemas.listTypes(node);
   if (types.size > 0) inlined["type"] = types.size === 1 ? [...types][0] : [...types];
   if (types.has("null") && Array.isArray(inlined["enum"]))

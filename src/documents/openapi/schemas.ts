@@ -2,7 +2,7 @@ import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { getOrAdd, mapValues } from "../../engine/maps.ts";
-import { isEmptyEnum, isEmptyList, listOwnTypes } from "./check-schema.ts";
+import { hasUselessEnum, isEmptyList, listOwnTypes } from "./check-schema.ts";
 import { SchemaReader } from "./schema-reader.ts";
 import { SUBSCHEMAS } from "./walk.ts";
 
@@ -134,7 +134,7 @@ export class Schemas extends SchemaReader {
     replaceNullType(schema);
     const { pattern } = schema;
     if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
-    if (isEmptyEnum(node)) delete schema["enum"];
+    if (hasUselessEnum(node)) delete schema["enum"];
     const keyword = purpose === "request" ? "readOnly" : "writeOnly";
     if (Array.isArray(schema["required"])) {
       const properties = this.listProperties(node);

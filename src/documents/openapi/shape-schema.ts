@@ -1,6 +1,6 @@
 import { generateSync, type JsonSchema } from "json-schema-faker";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { isEmptyEnum } from "./check-schema.ts";
+import { hasUselessEnum } from "./check-schema.ts";
 import { convertExclusiveBounds, isPattern, type Schemas, toRegExp } from "./schemas.ts";
 
 /** Optional properties are shown down to this depth; below it, only required ones. */
@@ -111,7 +111,7 @@ class SchemaShaper {
     const candidates = this.options.examples ? [constant, example, first, defaultValue] : [constant];
     const value = candidates.find((one) => one !== undefined && one !== null);
     if (value !== undefined) return { const: value };
-    if (!Array.isArray(values) || isEmptyEnum(keywords)) return undefined;
+    if (!Array.isArray(values) || hasUselessEnum(keywords)) return undefined;
     return { enum: values.filter((one) => one !== null || values.length === 1) };
   }
 

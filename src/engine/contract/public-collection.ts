@@ -47,16 +47,18 @@ export class PublicCollection {
     const fields = mapValues(this.properties, (field) => ({ ...field, default: undefined }));
     const schema = { ...others, properties: fields, additionalProperties: false } as unknown as TObject;
     this.partialSchema = schema;
-    // Adds the defaults of fields within objects and lists, which a call replaces as a whole.
+    // A field at the top gets no default here. Fields within objects and lists do, since a call replaces these as a whole.
     provideValidator(schema, () => makeAjv({ useDefaults: true }).compile(toPlainSchema(schema)));
   }
 
   toPublic(record: object, world: Pick<WorldReader, "toIso">): Fields {
     const publicRecord = this.rules.toPublic?.(record, world as WorldReader) ?? record;
-    return this.convert(this.pickPublicFields(publicRecord), (value) => toIso(value, world)) as Fields;
+    return this.convertInstants(this.pickPublicFields(publicRecord), (value) =>
+      toIso(value, world),
+    ) as Fields;
   }
 
-  protected convert(value: unknown, convertInstant: (instant: unknown) => unknown): unknown {
+  protected convertInstants(value: unknown, convertInstant: (instant: unknown) => unknown): unknown {
     return convertInstants(this.collection.schema, value, convertInstant);
   }
 
@@ -68,10 +70,10 @@ export class PublicCollection {
   /** Converts fields that `checkFields` accepted to their stored form. */
   toStored(fields: Fields, world: WorldReader): Fields {
     const stored = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
-    return this.convert(stored, (value) => {
+    return this.convertInstants(stored, (value) => {
       if (typeof value !== "string") return value;
-      const instant = parseInstant(value);
-      if (instant !== undefined) return world.toInstant(instant);
+      const epochMs = parseInstant(value);
+      if (epochMs !== undefined) return world.toInstant(epochMs);
       const field = Object.keys(fields).find((name) => fields[name] === value) ?? "body";
       throw this.createError(field, value, "must be an ISO 8601 timestamp");
     }) as Fields;
@@ -110,6 +112,7 @@ export class PublicCollection {
     const changed = this.toPublic(updated, tx);
     const findInvalid = (record: Fields) => rules.findInvalid?.(record, { isWhole: true });
     const invalid = findInvalid(changed);
+    // A record that broke a rule before may still be changed.
     if (invalid !== undefined && findInvalid(publicBefore) === undefined)
       throw this.createError(invalid.field, invalid.value, invalid.message);
     this.requireGivenValuesKept(input, changed, tx, publicBefore);
@@ -138,18 +141,18 @@ export class PublicCollection {
     if (invalid !== undefined) throw this.createError(invalid.field, invalid.value, invalid.message);
   }
 
-  /** @throws the same, for a whole record in its public form */
+  /** Checks a whole record in its public form against its schema. @throws what `createError` returns */
   checkRecord(record: object): void {
     this.validate(this.recordSchema, record);
   }
 
   /**
-   * Refuses given values that the changed record does not have, since they contradict another field. Values as before the
-   * change are accepted: a client may send a whole record back. Maps such as `spent` keep entries not given.
+   * Refuses a given value that the changed record does not have: another field determines it. A value as before the change
+   * is accepted, since a client may send a whole record back. In maps such as `spent`, only the given entries are compared.
    * @throws what `createError` returns
    */
   requireGivenValuesKept(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
-    const givenValues = this.convert(given, (value) =>
+    const givenValues = this.convertInstants(given, (value) =>
       typeof value === "string" ? world.toIso(world.toInstant(parseInstant(value)!)) : value,
     ) as Fields;
     for (const [name, value] of Object.entries(givenValues)) {
@@ -189,6 +192,7 @@ export function mapCollections<T>(
   return new Map(entries);
 }
 
+/** The record as stored after its rules have changed it further. */
 function readAgain(tx: Transaction, collection: AnyCollection, record: StoredRecord): Fields {
   return (tx.get(collection, collection.getId(record)) ?? record) as Fields;
 }

@@ -18,8 +18,8 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   for (const [position, byte] of sample.entries()) if (byte === 0) zeros[position % 4]! += 1;
   const [first, second, third, fourth] = zeros as [number, number, number, number];
   const zeroCount = first + second + third + fourth;
-  // UTF-16 has many zero bytes in every language, those of markup and digits; a few, or one in a short text, do not make
-  // a text UTF-16.
+  // UTF-16 text has many zero bytes in every language, since each digit and each mark of markup has one. A text with few
+  // zero bytes, or a short one with a single zero byte, is therefore UTF-8.
   if (zeroCount * 10 < sample.length) return "utf-8";
   if ((zeroCount === 1 || zeroCount * 3 <= sample.length) && isPlainUtf8(sample)) return "utf-8";
   const characters = Math.ceil(sample.length / 4);
@@ -29,8 +29,8 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
 }
 
 /**
- * Whether bytes are UTF-8 whose only control characters are zero and white space; others are probably halves of UTF-16
- * characters, such as Greek letters.
+ * Whether bytes are UTF-8 whose only control characters are zero and white space. Other control characters are probably
+ * halves of UTF-16 characters, such as Greek letters.
  */
 function isPlainUtf8(bytes: Uint8Array): boolean {
   if (bytes.some((byte) => (byte > 0 && byte < 9) || (byte > 13 && byte < 32))) return false;
@@ -75,11 +75,12 @@ export function decodeText(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
+    // Invalid bytes, or UTF-32, which TextDecoder does not know.
     throw createEncodingError(bytes, encoding, file);
   }
 }
 
-/** The error for bytes that are invalid in the detected encoding, at the first one. */
+/** The error for a file in UTF-32, or for bytes that are invalid in the detected encoding; it reports the first of them. */
 export function createEncodingError(bytes: Uint8Array, encoding: TextEncoding, file: string): DocumentError {
   const advice = "save it as UTF-8";
   if (encoding.startsWith("utf-32")) {
@@ -134,8 +135,8 @@ function isWestern(bytes: Uint8Array): boolean {
 }
 
 /**
- * A text without its byte order mark, which belongs to the file and not to its first line, and with line feeds in place
- * of carriage returns alone, which end lines in YAML but not for its parsers.
+ * Removes the byte order mark, which belongs to the file and not to its first line. Replaces each carriage return without a
+ * line feed by a line feed: it ends a line of YAML, but parsers of YAML do not know that.
  */
 export function normalizeText(text: string): string {
   return text.replace(/^\ufeff/, "").replace(/\r(?!\n)/g, "\n");

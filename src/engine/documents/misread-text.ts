@@ -12,10 +12,10 @@ interface MisreadText {
 
 const CONFLICT_MARK = /^(?:<{7}|>{7})(?: .*)?$/m;
 
-/** An escape, a quote, a line end, or the beginning of a comment, which a URL without quotes is not. */
+/** An escape, a quote, a line end, or the beginning of a comment. The `//` of a URL without quotes is none. */
 const COMMENT_TOKEN = /\\.|["\n]|(?<!\S)#|(?<![^\s"{}[\],])\/[/*]/g;
 
-/** Finds what makes a file neither YAML nor JSON, before a parser gives it another meaning. */
+/** Finds a conflict mark of Git, or a comment in a .json file, before a parser gives it another meaning. */
 export function findForeignText(text: string, file: string): MisreadText | undefined {
   const conflict = text.search(CONFLICT_MARK);
   if (conflict >= 0) {
@@ -28,12 +28,12 @@ export function findForeignText(text: string, file: string): MisreadText | undef
 }
 
 function findJsonComment(text: string): MisreadText | undefined {
-  let [isInText, isInYamlComment] = [false, false];
+  let [isInQuotes, isInYamlComment] = [false, false];
   for (const { 0: token, index } of text.matchAll(COMMENT_TOKEN)) {
-    if (token === "\n") [isInText, isInYamlComment] = [false, false];
+    if (token === "\n") [isInQuotes, isInYamlComment] = [false, false];
     else if (isInYamlComment) continue;
-    else if (token === '"') isInText = !isInText;
-    else if (isInText || token.startsWith("\\")) continue;
+    else if (token === '"') isInQuotes = !isInQuotes;
+    else if (isInQuotes || token.startsWith("\\")) continue;
     else if (token === "#") isInYamlComment = true;
     else {
       const message = `JSON has no comments such as ${token}; delete it, or write YAML, whose comments begin with #`;
@@ -62,7 +62,7 @@ export function findTemplateMark(text: string, offset: number): MisreadText | un
   return { offset: offset - before.length + found.index, message };
 }
 
-/** Characters that look like a space, or like nothing, and are neither to YAML. */
+/** Characters that look like a space or like nothing, and that YAML takes for letters. */
 const UNUSUAL_SPACE = /[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff]/;
 
 const SPACE_NAMES: Readonly<Record<string, string>> = {
@@ -73,13 +73,17 @@ const SPACE_NAMES: Readonly<Record<string, string>> = {
 };
 
 const toPattern = (before: string) => new RegExp(`^${before}${UNUSUAL_SPACE.source}`);
-/** An unusual space before a key, or after its colon or a dash. */
+/** An unusual space in a key as parsed. With `␣` for the space: `␣key`, `key:␣value`, `-␣item`. */
 const IN_KEY = toPattern("(?:-|[\\w-]+:)?");
-/** An unusual space after a dash or a colon, or before a dash; elsewhere, a value may begin with one. */
+/** An unusual space in a value as parsed: `-␣item`, `key:␣value`, `␣- item`. A value may begin with one otherwise. */
 const IN_VALUE = toPattern(`(?:-|[\\w-]+:|(?=${UNUSUAL_SPACE.source}+- ))`);
+/** An unusual space in the indentation of a line, or after its dash or the colon of its key. */
 const IN_LINE = toPattern(" *(?:- +)*(?:-|[\\w-]+:)?");
 
-/** Finds an unusual space that was meant to indent or separate, in a key or value without quotes at `offset`. */
+/**
+ * Finds an unusual space that was meant to indent or separate, in a key or value without quotes.
+ * @param scalar its position, and its text as written
+ */
 export function findUnusualSpace(
   text: string,
   { offset, source, isKey }: { offset: number; source: string; isKey: boolean },
@@ -90,7 +94,7 @@ export function findUnusualSpace(
   return describeSpace((isKey ? IN_KEY : IN_VALUE).exec(source)?.[0], offset);
 }
 
-/** Whether `findUnusualSpace` may find one in a text, by the value that a parser without positions has read. */
+/** A quick test of a parsed value: false if `findUnusualSpace`, which needs the slow parser, can find nothing in its text. */
 export function mayMisreadSpaces(text: string, value: unknown): boolean {
   const isMisread = (part: unknown): boolean => {
     if (typeof part === "string") return IN_VALUE.test(part);
@@ -124,7 +128,7 @@ function describeSpace(match: string | undefined, offset: number): MisreadText |
 const TYPOGRAPHIC_QUOTES = /^(?:[“„]([^“”„]*)[”“]|[‘‚]([^‘’‚]*)[’‘])$/;
 
 /** The warning about a value in quotes that YAML takes for letters; undefined for any other value. */
-export function findTypographicQuotes(value: string): string | undefined {
+export function describeTypographicQuotes(value: string): string | undefined {
   const [whole, double, single] = TYPOGRAPHIC_QUOTES.exec(value) ?? [];
   if (whole === undefined) return undefined;
   const text = clip(double ?? single ?? "", 40);

@@ -18,6 +18,10 @@ const HIDDEN_END = /[{[][^\n}\]#]{0,200}[ \t]#\S/;
 /** Maximum number of characters that are searched, since a hostile text must not take long. */
 const MAX_SEARCHED = 65_536;
 
+/**
+ * Translates an error of the YAML parser to plain words.
+ * @param text the whole document
+ */
 export function toSyntaxMessage(code: string, message: string, text: string): string {
   const words = translateMessage(code, message, text);
   const isHidden =
@@ -25,8 +29,9 @@ export function toSyntaxMessage(code: string, message: string, text: string): st
   return isHidden ? `${words}; quote a value that begins with #` : words;
 }
 
-/** Translates an error of the YAML parser to plain words; uses the parser's own if they are clear. */
+/** Uses the parser's own words if they are clear. */
 function translateMessage(code: string, message: string, text: string): string {
+  // JSON, or YAML that is written in braces or brackets.
   const isJson = /^\s*[{[]/.test(text);
   if (code === "MISSING_CHAR") return describeMissing(message);
   if (code === "TAG_RESOLVE_FAILED") return `the tag ${findTag(message)} is not understood; leave it out`;
@@ -88,6 +93,7 @@ function findTag(message: string): string {
   return tag.replace("tag:yaml.org,2002:", "!!").slice(0, 60);
 }
 
+/** Shortens the parser's message, and lets it begin with a small letter as ours do. */
 function shortenMessage(message: string): string {
   const short = clip(message, 200);
   return short.charAt(0).toLowerCase() + short.slice(1);

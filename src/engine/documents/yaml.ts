@@ -18,7 +18,7 @@ import { clip } from "../contract/text.ts";
 import { describeInexactNumber, describeRepeatedKey } from "./check-json.ts";
 import { MAX_PROBLEMS } from "./document-error.ts";
 import { type DocumentLimits, isDangerousKey } from "./document-limits.ts";
-import { findTypographicQuotes, findUnusualIndentation, findUnusualSpace } from "./misread-text.ts";
+import { describeTypographicQuotes, findUnusualIndentation, findUnusualSpace } from "./misread-text.ts";
 import { toSyntaxMessage } from "./yaml-messages.ts";
 
 /** A syntax problem, with the offset of its first character. */
@@ -263,7 +263,7 @@ const LIKELY_VALUE = /^(\d+|[\da-f]{3,8})$/i;
 
 function checkQuotes({ value, type, range }: Scalar, { warnings }: Walk): void {
   if (type !== "PLAIN" || !range || typeof value !== "string" || warnings.length >= MAX_PROBLEMS) return;
-  const message = findTypographicQuotes(value);
+  const message = describeTypographicQuotes(value);
   if (message !== undefined) warnings.push({ offset: range[0], message });
 }
 

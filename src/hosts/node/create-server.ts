@@ -22,10 +22,10 @@ export interface Certificate {
   key: string;
 }
 
-/** A server that closes waits for handshakes that are under way. */
+/** Time limit of a TLS handshake. A closing server waits for handshakes that are under way. */
 const HANDSHAKE_MS = 5_000;
 
-/** Node ignores a certificate or key that is an empty text, but not in a list. */
+/** In lists, since Node then refuses an empty certificate or key; it would ignore a single one. */
 export const toLists = ({ cert, key }: Certificate) => ({ cert: [cert], key: [key] });
 
 /** Creates a server that refuses unreadable requests with a reason. With a certificate it uses HTTPS only. */
@@ -41,7 +41,7 @@ export function createNodeServer(
     keepAliveTimeout: 10_000,
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Node's own 400 has no body. Ours says what is missing; the control API's guard has its own.
+    // Node's own 400 has no body. Ours says what is missing; the control API has a message of its own for it.
     requireHostHeader: false,
     // Without this, Node would show only the first of two credentials.
     joinDuplicateHeaders: true,

@@ -67,8 +67,8 @@ export async function tryConnect(
 ): Promise<string | null> {
   let socket: net.Socket | undefined;
   try {
-    const { addresses, port = Number(url.port) || (url.protocol === "https:" ? 443 : 80) } =
-      await resolveUrl(url);
+    const { addresses, ownPort } = await resolveUrl(url);
+    const port = ownPort ?? (Number(url.port) || (url.protocol === "https:" ? 443 : 80));
     // Connects to the checked addresses only: the name is not resolved again.
     const lookup: net.LookupFunction = (_name, _options, callback) => callback(null, [...addresses]);
     socket = net.connect({ host: "receiver", port, lookup, autoSelectFamily: true });

@@ -8,19 +8,19 @@ export const URL_ENCODED = "application/x-www-form-urlencoded";
 /** The place of the fields of an url-encoded form. */
 export const FORM = "form";
 
-/** Parts of media types, as the server prefers them. */
+/** Parts of media types in the server's order of preference; `""` is part of every type. */
 const PREFERRED_TYPES = ["json", "multipart/", URL_ENCODED, ""];
 
-/** Type and content of the body that the server reads. */
-export function chooseBody({ requestBody }: Operation) {
+/** Type and content of the documented body that the server prefers. */
+export function findDocumentedBody({ requestBody }: Operation) {
   const bodies = Object.entries(requestBody?.content ?? {});
   const preferred = PREFERRED_TYPES.find((part) => bodies.some(([type]) => type.includes(part)));
   return bodies.find(([type]) => type.includes(preferred!));
 }
 
 /** The body to send; undefined if browsers send none with this method. */
-export function findBody(operation: Operation) {
-  return BODILESS_METHODS.test(operation.method) ? undefined : chooseBody(operation);
+export function findSentBody(operation: Operation) {
+  return BODILESS_METHODS.test(operation.method) ? undefined : findDocumentedBody(operation);
 }
 
 type DocumentedParameter = NonNullable<Operation["parameters"]>[number];
@@ -31,9 +31,9 @@ type GetValue = (parameter: CallParameter) => string;
 /** Parameters in two places may have the same name. */
 export const toParameterKey = ({ in: place, name }: CallParameter) => `${place} ${name}`;
 
-/** The parameters, and the fields of an url-encoded form. Each property of an object has its own. */
+/** The parameters, and the fields of an url-encoded form. An object in the query or form gives a parameter for each property. */
 export function listParameters(operation: Operation, components: SchemaComponents): CallParameter[] {
-  const [type, content] = findBody(operation) ?? [];
+  const [type, content] = findSentBody(operation) ?? [];
   const fields =
     type === URL_ENCODED
       ? listProperties({ in: FORM, name: "", schema: content!.schema, required: true }, components)
@@ -43,6 +43,7 @@ export function listParameters(operation: Operation, components: SchemaComponent
       const { in: place, style = "form", explode } = one;
       if (place === "query" && style === "deepObject") return listProperties(one, components);
       if (place !== "query" || style !== "form" || explode === false) return [one];
+      // With an empty name, the names of properties have no prefix. A value that is not an object comes back unchanged.
       const properties = listProperties({ ...one, name: "" }, components);
       return properties[0]?.name === "" ? [one] : properties;
     })
@@ -67,7 +68,7 @@ function listProperties(outer: CallParameter, components: SchemaComponents, dept
   });
 }
 
-/** Samples are values of the path, and of required fields. */
+/** The text that a field begins with: an id for the path, an example for a required field of a form, else nothing. */
 export function getSample(
   parameter: CallParameter,
   samples: Samples | undefined,

@@ -4,7 +4,7 @@ import { useSandbox } from "../../api/queries.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/status.tsx";
 import { PathText, TextWithCode } from "../../components/text.tsx";
-import { chooseBody } from "./call-parameters.ts";
+import { findDocumentedBody } from "./call-parameters.ts";
 import { formatType, listFields, makeExample, SchemaTable } from "./schema.tsx";
 import { TryOut } from "./try-out.tsx";
 
@@ -17,7 +17,7 @@ interface PaneProps {
 
 export function OperationPane({ operation, components, fidelity, onClose }: PaneProps) {
   const { operationId, method, path, summary, description, responses } = operation;
-  const [bodyType, body] = chooseBody(operation) ?? [];
+  const [bodyType, body] = findDocumentedBody(operation) ?? [];
   return (
     <DetailPane title={summary} label={`Operation ${operationId}`} onClose={onClose}>
       <div className="operation stack">

@@ -22,7 +22,7 @@ import {
   describeParameter,
   FORM,
   fillPath,
-  findBody,
+  findSentBody,
   getSample,
   listParameters,
   makeFieldText,
@@ -92,7 +92,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
   const { inputs, changeInputs } = useInputs<string>({});
   const [typedParts, setParts] = useState<Parts>({});
   const [typedBody, setBody] = useState<string>();
-  const [type, content] = findBody(props.operation) ?? [];
+  const [type, content] = findSentBody(props.operation) ?? [];
   const isMultipart = type === MULTIPART;
   const isForm = parameters.some((one) => one.in === FORM);
   const parts = { ...(isMultipart && proposeParts(content!.schema, components, samples)), ...typedParts };
@@ -189,7 +189,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
 const MULTIPART = "multipart/form-data";
 
 function toExampleBody({ operation, components }: TryOutProps): string {
-  const [type, content] = findBody(operation) ?? [];
+  const [type, content] = findSentBody(operation) ?? [];
   if (content === undefined || (!isJsonType(type!) && type !== MULTIPART && type !== URL_ENCODED)) return "";
   return JSON.stringify(makeExample(content.schema, components, "request"), null, 2);
 }

@@ -49,7 +49,10 @@ export type ReportEffect = (
   hint?: string | undefined,
 ) => void;
 
-/** One kind of effect: a file of its own and a line in effects/index.ts. `keys` are its keys below `effect:`. */
+/**
+ * One kind of effect. Each has a file of its own and a line in effects/index.ts. `keys` are its keys below `effect:`, and
+ * `read` returns its part of the plan.
+ */
 export interface Effect {
   keys: Readonly<Record<string, TSchema>>;
   check?: (effect: EffectDocument, report: ReportEffect, target: RuleTarget) => void;
@@ -57,8 +60,8 @@ export interface Effect {
 }
 
 /**
- * One kind of wire fault, a value of `wire:`: a file of its own and a line in effects/index.ts. It defines the effect
- * on a connection (`perform`) and on a delivery attempt (`delivery`).
+ * One kind of wire fault, which a value of `wire:` names. Each has a file of its own and a line in effects/index.ts. It
+ * defines the effect on a connection (`perform`) and on a delivery attempt (`delivery`).
  */
 export interface WireEffect extends WireFault {
   keys?: Readonly<Record<string, TSchema>>;

@@ -15,7 +15,7 @@ import { truncateWire } from "./truncate.ts";
 /** The kinds of `effect:` that do not break the connection; add yours here. */
 const EFFECTS: readonly Effect[] = [errorEffect, answerEffect, delayEffect, holdEffect];
 
-/** The values of `wire:`; add yours here. */
+/** The effects that `wire:` names; add yours here. */
 export const WIRE_EFFECTS = [
   resetWire,
   hangWire,
@@ -35,7 +35,7 @@ export const EFFECT_KEYS: Readonly<Record<string, TSchema>> = Object.assign(
   { wire: Type.Unsafe<WireName>({ type: "string", enum: WIRE_EFFECTS.map(({ name }) => name) }) },
 );
 
-/** Reports the problems of a well-formed effect that no schema can express. */
+/** Reports problems of an effect that fits its schema; no schema can express them. */
 export function checkEffect(document: EffectDocument, report: ReportEffect, target: RuleTarget): void {
   for (const { check } of ALL_EFFECTS) check?.(document, report, target);
 }

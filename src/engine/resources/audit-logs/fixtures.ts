@@ -14,7 +14,7 @@ import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
 import { makeChange } from "./log-changes.ts";
 import { type FinalState, generateLog, toLogId } from "./log-generator.ts";
-import { findActorId, findPerson, toAuditLog } from "./rules.ts";
+import { findActorId, toAuditLog, toPerson } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
 const entryFormat = createEntryFormat(AuditLog, { omit: ["organization_id"] });
@@ -83,10 +83,10 @@ export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(context, fields.organization_id);
   const actor_id = findActorId(world, fields.actor_id ?? context.actor_id, organization_id);
-  const actor = findPerson(world, actor_id);
+  const actor = toPerson(world, actor_id);
   const { id = context.createNewestFirstId("log_"), timestamp = now, entity_type = "user" } = fields;
   const { entity_id = entity_type === "user" ? actor_id : context.createId("obj_") } = fields;
   const record = world.get(departments, entity_id) ?? world.get(vectorStores, entity_id);
-  const change = makeChange("user", "updated", record ?? findPerson(world, entity_id));
+  const change = makeChange("user", "updated", record ?? toPerson(world, entity_id));
   return { ...toAuditLog(change, { id, organization_id, timestamp, actor }), ...fields };
 };

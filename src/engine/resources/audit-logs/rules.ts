@@ -42,7 +42,7 @@ export function recordAudit(
   change: AuditChange,
   actor_id: string,
 ): void {
-  const actor = findPerson(tx, actor_id);
+  const actor = toPerson(tx, actor_id);
   const id = tx.createNewestFirstId("log_");
   tx.insert(auditLogs, toAuditLog(change, { id, organization_id, timestamp: tx.now, actor }));
 }
@@ -66,8 +66,8 @@ export function recordStateAudit(
   if (!silent) recordAudit(tx, organization_id, change, findActorId(tx, user_id, organization_id));
 }
 
-/** The user in an entry, or the system. Only the id is left of a deleted user. */
-export function findPerson(world: RecordLookup, id: string): Pick<User, "id" | "name" | "email"> {
+/** The user in an entry, or the system. A deleted user has the id as name, and no e-mail address. */
+export function toPerson(world: RecordLookup, id: string): Pick<User, "id" | "name" | "email"> {
   return world.get(users, id) ?? { id, name: id === SYSTEM_USER_ID ? "System" : id, email: "" };
 }
 
@@ -94,11 +94,12 @@ interface Actor {
   user_email: string;
 }
 
+/** Random picks until the system is taken; a filtered list for each entry would cost too much. */
 const MAX_TRIES = 20;
 
 /** The actor that `findActorId` finds, with the name that the audit log shows. */
 export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
-  return toActor(findPerson(world, findActorId(world, user_id, organization_id)));
+  return toActor(toPerson(world, findActorId(world, user_id, organization_id)));
 }
 
 const actorsByWorld = new WeakMap<RecordLookup, Map<string, readonly User[]>>();
@@ -109,16 +110,16 @@ export function pickActor(
   { organization_id, at }: { organization_id: string; at: number },
   random: Random,
 ): Actor {
-  const people = listActors(world, organization_id);
+  const people = listActiveUsers(world, organization_id);
   for (let tries = 0; tries < MAX_TRIES && people.length > 0; tries++) {
     const user = random.pick(people);
     if (user.created_at <= at) return toActor(user);
   }
-  return toActor(findPerson(world, SYSTEM_USER_ID));
+  return toActor(toPerson(world, SYSTEM_USER_ID));
 }
 
 /** The active users of an organization. A fixture's users do not change, so the list is computed once. */
-function listActors(world: RecordLookup, organization_id: string): readonly User[] {
+function listActiveUsers(world: RecordLookup, organization_id: string): readonly User[] {
   const byOrganization = getOrAdd(actorsByWorld, world, () => new Map());
   return getOrAdd(byOrganization, organization_id, () =>
     [...world.index(users, "by_organization", organization_id)].filter(({ account }) => account === "active"),

@@ -6,7 +6,7 @@ import { files } from "../files/schema.ts";
 import { type Caller, isMember } from "../organizations/access.ts";
 import { type InputMessage, MAX_MESSAGE_FILES } from "./schema.ts";
 
-/** Every text of a message in order, in either form. */
+/** Every text of a message in order: from `content`, a text or blocks, then from `texts`. */
 export function listTexts({ content, texts }: InputMessage): string[] {
   const blocks =
     typeof content === "string"

@@ -38,7 +38,7 @@ interface ConnectionOptions {
   request: OutboundRequest;
   target: HttpUrl;
   /** Replaces the target's port; Host stays the target's. */
-  port?: number | undefined;
+  ownPort?: number | undefined;
   /** Checked addresses; the connection goes to one of them and nowhere else. */
   addresses: readonly ResolvedAddress[];
   agents: OutboundAgents;
@@ -102,7 +102,7 @@ export function limitInterimAnswers(outgoing: http.ClientRequest, onExcess: () =
   });
 }
 
-function openRequest({ request, target, port, addresses, agents }: ConnectionOptions): http.ClientRequest {
+function openRequest({ request, target, ownPort, addresses, agents }: ConnectionOptions): http.ClientRequest {
   const hostname = target.hostname.replace(/^\[(.*)\]$/, "$1");
   // Host and SNI stay those of the URL; only the address is ours.
   const lookup = toLookup(addresses);
@@ -110,9 +110,9 @@ function openRequest({ request, target, port, addresses, agents }: ConnectionOpt
   const { protocol } = target;
   const { method, headers } = request;
   const path = target.pathname + target.search;
-  const options = { protocol, hostname, port: port ?? target.port, path, method, lookup };
+  const options = { protocol, hostname, port: ownPort ?? target.port, path, method, lookup };
   if (!isList(headers)) {
-    const headersWithHost = port === undefined ? headers : { ...headers, Host: target.host };
+    const headersWithHost = ownPort === undefined ? headers : { ...headers, Host: target.host };
     return start({ ...options, agent: agents.getPooled(protocol), headers: headersWithHost });
   }
   // A flat list, because Node then sends names and order untouched.

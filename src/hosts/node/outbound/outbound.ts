@@ -24,7 +24,7 @@ export interface LocalAddress extends ResolvedAddress {
 interface ResolvedTarget {
   addresses: readonly ResolvedAddress[];
   /** The port of the sender's own server, which is reached without TLS; undefined for any other target. */
-  port: number | undefined;
+  ownPort: number | undefined;
 }
 
 /** Resolves a URL's host once, to allowed addresses or the server's own. @throws ForbiddenAddressError, Node's errors */
@@ -44,13 +44,13 @@ export function createUrlResolver({
 }: Omit<OutboundOptions, "ca">): ResolveUrl {
   return async (url) => {
     const ownAddress = findOwnAddress?.(url);
-    if (ownAddress !== undefined) return { addresses: [ownAddress], port: ownAddress.port };
-    return { addresses: await resolveTarget(url.hostname, policy, lookup), port: undefined };
+    if (ownAddress !== undefined) return { addresses: [ownAddress], ownPort: ownAddress.port };
+    return { addresses: await resolveTarget(url.hostname, policy, lookup), ownPort: undefined };
   };
 }
 
 /**
- * The one client for deliveries, tests, notifications and the receiver grader (sections 4.21 and 6, G15, G24). It follows no
+ * The one client for deliveries, test events, notifications and the receiver grader (sections 4.21 and 6, G15, G24). It follows no
  * redirects and never sends a request twice. Requests never queue for a connection, so a slow receiver delays no other;
  * the caller limits how many run at once.
  */
@@ -82,10 +82,10 @@ export function createOutbound({ ca, ...resolverOptions }: OutboundOptions): Out
       const target = readTarget(request.url);
       if (typeof target === "string") return settle(createFailure("bad_url", target));
       resolveUrl(target)
-        .then(({ addresses, port }) => {
+        .then(({ addresses, ownPort }) => {
           if (!pending.has(settle)) return;
-          if (port !== undefined) target.protocol = "http:";
-          openRequest = startRequest({ request, target, port, addresses, agents }, settle);
+          if (ownPort !== undefined) target.protocol = "http:";
+          openRequest = startRequest({ request, target, ownPort, addresses, agents }, settle);
         })
         .catch((error: unknown) => settle(toFailure(error)));
     });
