@@ -105,6 +105,8 @@ export function provideTransport(transport: Transport): void {
 
 /** The functions that send calls of the control API, and requests of the emulated API. */
 interface Senders {
+  /** Replaces the Host of calls, so that answers contain URLs of this host. */
+  host: string | undefined;
   transport: Transport;
   fetch: (request: Request) => Promise<Response>;
 }
@@ -113,13 +115,15 @@ interface Senders {
 export class ControlHttp {
   readonly url: string;
   readonly token: string | undefined;
+  readonly host: string | undefined;
   readonly fetch: (request: Request) => Promise<Response>;
   private readonly transport: Transport;
 
   /** @throws AddressError */
-  constructor(url: string, token?: string, { transport, fetch }: Partial<Senders> = {}) {
+  constructor(url: string, token?: string, { host, transport, fetch }: Partial<Senders> = {}) {
     this.url = toAddress(url);
     this.token = token;
+    this.host = host;
     this.transport = transport ?? defaultTransport;
     this.fetch = fetch ?? defaultFetch;
   }
@@ -192,6 +196,7 @@ export class ControlHttp {
         method,
         headers: {
           accept: "application/json",
+          ...(this.host ? { host: this.host } : {}),
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           ...(this.token ? { authorization: `Bearer ${this.token}` } : {}),
           // Any other name is refused, and may have characters that no header can carry.

@@ -42,7 +42,7 @@ async function runClientTest(target: ToolTarget, args: Arguments): Promise<unkno
   const { action, how, checks } = args;
   requireAction("client_test", action, ACTIONS);
   const name = getSandboxName(args);
-  const tests = getOrAdd(RUNNING_TESTS, target.client, () => new Map<string, ManualClientTest>());
+  const tests = getOrAdd(RUNNING_TESTS, target.api, () => new Map<string, ManualClientTest>());
   const sandbox = await target.client.open(name);
   if (action === "start") {
     if (tests.has(name)) throw new Error(`a client test runs in ${name}; end its runs, or stop it`);

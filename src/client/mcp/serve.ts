@@ -7,7 +7,8 @@ import type { ServerAccess } from "../../control/understudy-options.ts";
 import { ClientGoneError } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
-import { connect, type UnderstudyClient } from "../connect.ts";
+import { connect, UnderstudyClient } from "../connect.ts";
+import { ControlHttp } from "../http.ts";
 import { startOnce } from "../start-once.ts";
 import { createMcpServer, loadTarget } from "./mcp-server.ts";
 
@@ -70,7 +71,13 @@ const MAX_BODY_BYTES = 1024 * 1024;
 export function createMcpHttpHandler({ url, token, version }: ServerAccess) {
   // Each request gets its own MCP server; all share one description of the control API.
   const load = startOnce(() => loadTarget(connect(url(), { token })));
-  const handler = createMcpHandler(async () => createMcpServer(await load(), version));
+  const handler = createMcpHandler(async ({ requestInfo }) => {
+    const { client, api } = await load();
+    // The URLs in answers are for the agent, which may reach the server by another name or port than the server itself.
+    const host = requestInfo?.headers.get("host") ?? undefined;
+    const http = new ControlHttp(client.url, client.http.token, { host });
+    return createMcpServer({ client: new UnderstudyClient(http), api }, version);
+  });
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const plain = new NodeRequest(request, response);
     const body = await readBytes(plain, MAX_BODY_BYTES).catch((error: unknown) => {

@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { request as requestTls } from "node:https";
+import { buffer } from "node:stream/consumers";
 import { cutText } from "../../engine/contract/text.ts";
 import { toFailure } from "../../hosts/node/outbound/outbound-failure.ts";
 import { requireKey } from "../sandbox.ts";
@@ -137,26 +141,32 @@ async function callApi({ client }: ToolTarget, args: Arguments): Promise<unknown
   if (as !== undefined) headers.set("api-key", requireKey(sandbox.credentials, String(as)));
   if (body !== undefined && !headers.has("content-type"))
     headers.set("content-type", typeof body === "string" ? "text/plain" : "application/json");
-  const answer = await fetch(sandbox.url + route, {
+  const sent = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  if (sent !== undefined) headers.set("content-length", String(Buffer.byteLength(sent)));
+  const { url, host } = client.http;
+  if (host !== undefined && !headers.has("host")) headers.set("host", host);
+  // The server may not reach itself at the agent's address.
+  const base = host === undefined ? sandbox.url : `${url}/_s/${sandbox.name}`;
+  // `fetch` would replace the Host.
+  const outgoing = (base.startsWith("https:") ? requestTls : request)(base + route, {
     method: String(method).toUpperCase(),
-    headers,
-    redirect: "manual",
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-  }).catch(rethrowWithReason);
-  const content = await readBody(answer).catch(rethrowWithReason);
-  return { status: answer.status, headers: Object.fromEntries(answer.headers), ...content };
-}
-
-/** The reason is in the cause of fetch's error, as of a connection that a rule breaks. */
-function rethrowWithReason(error: Error): never {
-  if (error.cause === undefined) throw error;
-  throw new Error(`the request got no whole answer: ${toFailure(error.cause).error.message}`);
+    headers: Object.fromEntries(headers),
+  });
+  try {
+    outgoing.end(sent);
+    const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+    return { status: answer.statusCode, headers: answer.headers, ...(await readBody(answer)) };
+  } catch (error) {
+    throw new Error(`the request got no whole answer: ${toFailure(error).error.message}`);
+  }
 }
 
 /** JSON as a value, text as text; a description of anything else. */
-async function readBody(answer: Response): Promise<object> {
-  const bytes = Buffer.from(await answer.arrayBuffer());
-  const type = answer.headers.get("content-type") ?? "";
+async function readBody(answer: IncomingMessage): Promise<object> {
+  const bytes = await buffer(answer).catch(() => {
+    throw new Error("the connection was closed before the end of the body");
+  });
+  const type = answer.headers["content-type"] ?? "";
   if (bytes.length === 0) return {};
   if (!/json|text|xml|csv/i.test(type))
     return { body: `${bytes.length} bytes of ${type || "an unknown type"}` };

@@ -120,8 +120,8 @@ class RequestSite implements Site {
     const { ownAddress, publicUrl } = this.sites;
     const { socket } = this.request;
     if (this.onlySandbox === undefined && publicUrl !== undefined) return publicUrl;
-    if (ownAddress.isFromSelf(socket)) return ownAddress.url;
     const { proto, host } = this.sites.readOrigin(this.request);
+    if (ownAddress.isFromSelf(socket) && `http://${host}` === ownAddress.selfUrl) return ownAddress.url;
     if (host !== undefined && isHost(host)) return `${proto}://${host}`;
     return ownAddress.toUrl(socket.localAddress!, socket.localPort!);
   }
