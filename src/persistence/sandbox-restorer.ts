@@ -77,7 +77,7 @@ export class SandboxRestorer {
     } catch (error) {
       const { message } = error as Error;
       throw new MissingOperations(
-        `Sandbox ${name} has an OpenAPI document of its own, which this server cannot serve: ${message.replace(/\.$/, "")}. Start it as before; nothing was changed.`,
+        `Sandbox ${name} has an OpenAPI document of its own, which this server cannot serve: ${message.replace(/\.$/, "")}. Start the server as it was when the sandbox was saved; nothing was changed.`,
       );
     }
   }

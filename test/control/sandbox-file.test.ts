@@ -327,6 +327,19 @@ describe("a sandbox as a file", () => {
     expect(await answer.text()).toContain('"red"');
   });
 
+  it("opens with its own OpenAPI document on a server that serves the same document [interfaces 18, 19]", async () => {
+    const file = join(createTempFolder(), "tag.yaml");
+    writeFileSync(file, describeCollection("tag"));
+    const { sandbox } = await start();
+    await sandbox.operations.replace(describeCollection("tag"));
+    await sandbox.state("tags" as never).create({ name: "red" } as never);
+    const server = await createUnderstudy({ openapi: [file] });
+    closing.push(server);
+    const opened = await server.openFile(await sandbox.export(), "again");
+    const answer = await opened.fetch("/v1/tags", { headers: { "api-key": opened.credentials.usr_ada } });
+    expect(await answer.text()).toContain('"red"');
+  });
+
   it("is refused in one sentence if it is damaged, cut, foreign, newer or too large, and nothing is created [interfaces 19]", async () => {
     const { sandbox } = await start();
     const file = await sandbox.export();

@@ -235,7 +235,7 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     await create(url, "one");
     await understudy.close();
     await expect(begin({ openapi: [{ ...TAGS, "x-understudy": BINDINGS }] })).rejects.toThrow(
-      /Sandbox default has an OpenAPI document of its own, which this server cannot serve: tags is a collection already.*\. Start it as before; nothing was changed\./,
+      /Sandbox default has an OpenAPI document of its own, which this server cannot serve: tags is a collection already.*\. Start the server as it was when the sandbox was saved; nothing was changed\./,
     );
     url = await begin();
     expect(await list(url)).toEqual(["one"]);

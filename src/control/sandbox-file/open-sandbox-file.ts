@@ -73,7 +73,7 @@ export async function openSandboxFile(
 
 /**
  * The OpenAPI document for the new sandbox alone: the one that the saved sandbox had, else one that the exporting server
- * served and this server does not.
+ * served; none if this server serves it too.
  * @throws Problem if this server lacks two documents that the file needs, or operations declared in code
  */
 function findOwnDocument(
@@ -84,7 +84,11 @@ function findOwnDocument(
   const missing = operations.filter(
     (one) => !served.some(({ source, sha256 }) => source === one.source || (sha256 && sha256 === one.sha256)),
   );
-  if (missing.length === 0) return saved.operations ?? undefined;
+  const { openapi, bindings } = saved.operations ?? {};
+  const isServed = served.some(
+    ({ content: { openapi: text, bindings: bound } = {} }) => text === openapi && bound === bindings,
+  );
+  if (missing.length === 0) return isServed ? undefined : (saved.operations ?? undefined);
   const [{ content }] = missing as [SandboxFile["content"]["operations"][0]];
   if (missing.length === 1 && content !== undefined && saved.operations == null) return content;
   const files = missing.map(({ source, sha256 = "unknown" }) => `${source} (SHA-256 ${sha256.slice(0, 12)})`);
