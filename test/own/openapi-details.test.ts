@@ -573,6 +573,28 @@ components:
     expect(received.body).toEqual(body);
   });
 
+  it("is counted as an outcome that the document describes [interfaces 11]", async () => {
+    const { body } = await send("GET", "/_control/coverage");
+    const { outcomes, other } = body.operations.find(
+      ({ operation }: { operation: string }) => operation === "pay",
+    );
+    const hits = outcomes.flatMap((one: { status: number; code: null; hits: number }) =>
+      one.code === null ? [[one.status, one.hits]] : [],
+    );
+    expect([hits, other]).toEqual([
+      [
+        [201, 1],
+        [202, 1],
+        [204, 1],
+        [402, 1],
+        [409, 1],
+        [418, 1],
+        [503, 1],
+      ],
+      [],
+    ]);
+  });
+
   it("is refused if the document does not describe that status [interfaces 3]", async () => {
     const { status, body } = await send("POST", "/v1/pay", { headers: { prefer: "code=410" } });
     expect([status, body.detail]).toEqual([

@@ -19,7 +19,10 @@ const CoveredOutcome = ClosedObject({
   code: Nullable(
     withLibraryType(
       "ErrorCode",
-      Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" }),
+      Type.Unsafe<ErrorCode>({
+        type: "string",
+        description: "Null for a success, and for an error of a user's document",
+      }),
     ),
   ),
   sent_code: Type.Optional(
@@ -80,21 +83,32 @@ function countCovered(rows: readonly CoveredOperation[]) {
 
 function toCoveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
   const hits = counts.get(operation.id);
+  // An error that the document describes without an example has the envelope, and is counted by the code there.
+  const countStatus = (status: number) => (hits.get(status) ?? 0) + (hits.get(`HTTP_${status}`) ?? 0);
+  const successes = listSuccesses(operation).map(({ status }) => status);
+  const errors = listErrorCodes(operation).map((code) => {
+    const sent_code = spellCode(code, operation.envelope, operation);
+    return {
+      status: CATALOGUE[code].status as number,
+      code,
+      ...(sent_code !== code && { sent_code }),
+      hits: hits.get(code) ?? 0,
+    };
+  });
+  const { responses = {} } = (operation.openapi?.operation ?? {}) as { responses?: object };
+  const otherStatuses = Object.keys(responses)
+    .map(Number)
+    .filter(
+      (status) => status >= 200 && ![...successes, ...errors.map((one) => one.status)].includes(status),
+    );
+  const toOutcome = (status: number) => ({ status, code: null, hits: countStatus(status) });
   const outcomes: CoveredOutcome[] = [
-    ...listSuccesses(operation).map(({ status }) => ({ status, code: null, hits: hits.get(status) ?? 0 })),
-    ...listErrorCodes(operation)
-      .map((code) => {
-        const sent_code = spellCode(code, operation.envelope, operation);
-        return {
-          status: CATALOGUE[code].status as number,
-          code,
-          ...(sent_code !== code && { sent_code }),
-          hits: hits.get(code) ?? 0,
-        };
-      })
-      .sort((a, b) => a.status - b.status),
+    ...successes.map(toOutcome),
+    ...[...errors, ...otherStatuses.map(toOutcome)].sort((a, b) => a.status - b.status),
   ];
-  const documented = new Set<string | number>(outcomes.map(({ status, code }) => code ?? status));
+  const documented = new Set<string | number>(
+    outcomes.flatMap(({ status, code }) => code ?? [status, `HTTP_${status}`]),
+  );
   const other = [...hits].filter(([outcome]) => !documented.has(outcome));
   return {
     operation: operation.id,

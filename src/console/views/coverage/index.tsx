@@ -158,8 +158,8 @@ function shortenCount(hits: number): string {
 type Outcome = OperationCoverage["outcomes"][number];
 
 /** The code that the client receives. */
-function nameOutcome({ code, sent_code }: Outcome): string {
-  return sent_code ?? code ?? "success";
+function nameOutcome({ status, code, sent_code }: Outcome): string {
+  return sent_code ?? code ?? (status < 400 ? "success" : "as documented");
 }
 
 function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClose: () => void }) {
