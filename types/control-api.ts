@@ -1527,7 +1527,7 @@ export interface OwnOperations {
   total: number;
   /** The collections that they declare */
   collections: string[];
-  /** Parts of the document that are not used, each with its place */
+  /** Parts of the document that are not used, each with its place, and active scenarios that ended */
   warnings: string[];
 }
 export interface OwnOperation {

@@ -18,6 +18,7 @@ import {
   listKnownSecrets,
 } from "./resources/webhooks/deliveries.ts";
 import { RequestCounter } from "./sandbox/counters.ts";
+import { describeUnusable } from "./sandbox/fault-types.ts";
 import { combineListeners, combineTimerHandlers } from "./sandbox/listeners.ts";
 import { type RegistryParts, SandboxRegistry } from "./sandbox/registry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
@@ -182,7 +183,8 @@ export function createEngine(options: HostParts): Engine {
       api = newApi;
       options.fixtures.setResources(api.resources);
       options.scenarios.setApi(api);
-      for (const sandbox of sandboxes.all()) sandbox.updateApi();
+      for (const sandbox of sandboxes.all())
+        for (const ended of sandbox.updateApi()) log.warn(describeUnusable(sandbox.name, ended));
     },
   };
 }

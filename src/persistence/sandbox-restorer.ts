@@ -2,6 +2,7 @@ import { type Api, extendApi } from "../engine/contract/api.ts";
 import type { Resource } from "../engine/contract/resource.ts";
 import { tryParseJson } from "../engine/contract/text.ts";
 import { platform } from "../engine/platform.ts";
+import { describeUnusable } from "../engine/sandbox/fault-types.ts";
 import { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import { SANDBOX_NAME, type SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
@@ -165,8 +166,7 @@ export class SandboxRestorer {
     uploads.release(value.blobs);
     try {
       const unusable = faults === undefined ? [] : sandbox.faults.restoreState(faults);
-      for (const { scenario, reason } of unusable)
-        log.warn(`The scenario ${scenario} was active in sandbox ${name}, but ${reason}.`);
+      for (const one of unusable) log.warn(describeUnusable(name, one));
     } catch (error) {
       sandboxes.delete(name);
       throw error;

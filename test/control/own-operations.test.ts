@@ -227,6 +227,17 @@ describe("an OpenAPI document of one sandbox", () => {
     expect(await replayBundle(readBundle(JSON.stringify(bundle), "a.json"))).toMatchObject({ requests: 4 });
   });
 
+  it("names an active scenario that ends, since its operation is gone [interfaces 18]", async () => {
+    await put({ openapi: TEXT });
+    const names = ["getProject-not-found"];
+    await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, { names });
+    const { body: same } = await put({ openapi: TEXT });
+    const { body: renamed } = await put({ openapi: TEXT.replaceAll("getProject", "readProject") });
+    const sentence = "The scenario getProject-not-found was active in sandbox default, but no longer exists.";
+    expect([same.warnings, renamed.warnings]).toEqual([same.warnings, [...same.warnings, sentence]]);
+    expect(same.warnings).not.toContain(sentence);
+  });
+
   it("has scenarios that another sandbox's header cannot name, also while they are active here [interfaces 3, 18]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
     await put({ openapi: TEXT });

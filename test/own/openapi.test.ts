@@ -4,7 +4,8 @@ import { createSandbox } from "../../src/client/engine.ts";
 import { defineOperation } from "../../src/client/operations.ts";
 import { openDocument } from "../../src/documents/openapi/open-document.ts";
 import { toOperationSource } from "../../src/documents/openapi/openapi-source.ts";
-import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
+import { assemble } from "../../src/understudy.ts";
+import { type ServedDocument, sendTo, serveDocument } from "../support/own/serve-document.ts";
 
 const open: ServedDocument[] = [];
 
@@ -48,15 +49,25 @@ it("a change in the history has an operation's summary as its title, else its me
   expect(titles).toEqual(["usr_dan: Create a note.", "usr_dan: POST /v1/tags."]);
 });
 
-it("an edit that renames an operation ends its derived scenario, and resets and other scenarios work on [interfaces 18]", async () => {
+it("an edit that renames an operation ends its derived scenario with a warning, and resets and other scenarios work on [interfaces 18]", async () => {
   const text = makeDocument(get("/v1/thing", "{ type: object }"));
-  const { send, understudy } = serve(text);
+  const warnings: unknown[] = [];
+  const log = { warn: (sentence: unknown) => warnings.push(sentence), error() {} } as never;
+  const operations = [
+    toOperationSource({ document: openDocument(text, "openapi.yaml"), bindings: undefined }),
+  ];
+  const understudy = assemble({ operations, log });
+  const send = sendTo(understudy);
+  open.push({ understudy, send });
   const { faults } = understudy.sandboxes.get("default")!;
   faults.setInitialScenarios(["get-invalid-input", "slow-network"]);
   expect((await send("GET", "/v1/thing")).status).toBe(422);
   const document = openDocument(text.replace("operationId: get", "operationId: read"), "openapi.yaml");
   understudy.setOperations([toOperationSource({ document, bindings: undefined })]);
   expect(faults.rules.scenarios).toEqual(["slow-network"]);
+  expect(warnings).toEqual([
+    "The scenario get-invalid-input was active in sandbox default, but no longer exists.",
+  ]);
   expect((await send("POST", "/_control/sandboxes/default/reset", { body: {} })).status).toBe(200);
   expect(faults.rules.scenarios).toEqual(["slow-network"]);
 });

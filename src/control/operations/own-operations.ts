@@ -5,6 +5,7 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, ListOf } from "../../engine/contract/schema.ts";
 import { pluralize } from "../../engine/contract/text.ts";
+import { describeUnusable } from "../../engine/sandbox/fault-types.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation, toList } from "../operation.ts";
@@ -42,7 +43,8 @@ export const OwnOperationsBody = ClosedObject(
     ...ListOf(OwnOperation).properties,
     collections: Type.Array(Type.String(), { description: "The collections that they declare" }),
     warnings: Type.Array(Type.String(), {
-      description: "Parts of the document that are not used, each with its place",
+      description:
+        "Parts of the document that are not used, each with its place, and active scenarios that ended",
     }),
   },
   {
@@ -114,8 +116,9 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       try {
         const { ownResources, warnings } = readSentOperations(body, server.getApi().resources);
-        sandbox.setResources(ownResources);
-        return listOwnOperations(sandbox, warnings);
+        const ended = sandbox.setResources(ownResources);
+        const sentences = ended.map((one) => describeUnusable(sandbox.name, one));
+        return listOwnOperations(sandbox, [...warnings, ...sentences]);
       } catch (error) {
         if (!(error instanceof OwnOperationError)) throw error;
         throw unprocessable("openapi", null, `cannot be used: ${error.message}`);
@@ -152,7 +155,9 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     stays: true,
     describeChange: () => ({ title: "The sandbox lost the operations of its own." }),
     success: { status: 204 },
-    handle: ({ sandbox }) => sandbox.setResources([]),
+    handle({ sandbox }) {
+      sandbox.setResources([]);
+    },
   }),
 ];
 

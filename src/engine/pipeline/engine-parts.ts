@@ -37,7 +37,7 @@ export interface EngineParts {
   refuseDefault: boolean;
   /** Receives the requests of paths that nothing here serves (interfaces.md 18). */
   upstream: Upstream | undefined;
-  log: { error(fields: object, message: string): void };
+  log: { error(fields: object, message: string): void; warn(sentence: string): void };
 }
 
 /** The real service, behind the sandbox. */

@@ -150,10 +150,15 @@ export interface FaultState {
   numbered: number;
 }
 
-/** A saved scenario whose file is gone or invalid; `reason` completes the sentence "it was active, but …". */
+/** An active scenario whose file or operation is gone or invalid. */
 export interface UnusableScenario {
   scenario: string;
+  /** Completes the sentence "it was active, but …". */
   reason: string;
+}
+
+export function describeUnusable(sandbox: string, { scenario, reason }: UnusableScenario): string {
+  return `The scenario ${scenario} was active in sandbox ${sandbox}, but ${reason}.`;
 }
 
 export interface SandboxRules {

@@ -8,7 +8,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { World } from "../state/world.ts";
 import type { WorldParts } from "../state/world-parts.ts";
 import { OutcomeCounts, type RequestCounter } from "./counters.ts";
-import type { FaultInjector, FaultState } from "./fault-types.ts";
+import type { FaultInjector, FaultState, UnusableScenario } from "./fault-types.ts";
 import { HeldExchanges } from "./held.ts";
 import { History, type HistorySnapshot } from "./history.ts";
 import type { StateRef, UploadReferences } from "./history-entry.ts";
@@ -174,19 +174,21 @@ export class Sandbox {
   }
 
   /** Replaces the resources of this sandbox alone, and removes the records of collections that are gone. */
-  setResources(ownResources: readonly Resource[]): void {
+  /** Returns the active scenarios that end because they were derived from earlier operations. */
+  setResources(ownResources: readonly Resource[]): readonly UnusableScenario[] {
     const previousNames = this.ownResources.flatMap(({ collections }) => collections.map(({ name }) => name));
     this.ownResources = ownResources;
-    this.updateApi();
+    const ended = this.updateApi();
     const currentNames = new Set(this.api.collections.map(({ name }) => name));
     this.world.dropTables(previousNames.filter((name) => !currentNames.has(name)));
+    return ended;
   }
 
   /** Called when operations of the server or of this sandbox have changed: adds tables, and reads rules again. */
-  updateApi(): void {
+  updateApi(): readonly UnusableScenario[] {
     this.api = extendApi(this.parts.api(), this.ownResources);
     this.world.addMissingTables();
-    this.faults.restoreState(this.faults.toState());
+    return this.faults.restoreState(this.faults.toState());
   }
 
   /** Adjusts the limits, and the world's own timers, to the current settings; a restored world may have had others. */
