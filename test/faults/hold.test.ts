@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { createSandbox } from "../../src/client/engine.ts";
@@ -128,6 +129,16 @@ describe.each([
     await (await sandbox.held.next()).release({ wire: "reset" });
     expect(await broken).toBeInstanceOf(TypeError);
     expect(await hasThread()).toBe(true);
+  });
+
+  it("show a compressed body as its value [interfaces 20]", async () => {
+    await sandbox.faults.add({ match: { path: "/packed" }, effect: { hold: {} } });
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const asked = sandbox.fetch("/packed", { method: "POST", headers, body: gzipSync('{"name":"Ops"}') });
+    const { request, release } = await sandbox.held.next();
+    await release();
+    await asked;
+    expect(request.body).toEqual({ name: "Ops" });
   });
 
   it("are released after their timeout, on the wall clock of a frozen sandbox [interfaces 20]", async () => {

@@ -151,6 +151,18 @@ describe("a request to a path that is not served", () => {
     expect(entries.at(-1).response.content).toMatchObject({ size: 5, text: "hello" });
   });
 
+  it("is archived with the quotes of an answer that is a JSON text [interfaces 11]", async () => {
+    const url = await startService((_incoming, response) =>
+      response.writeHead(200, { "Content-Type": "application/json" }).end('"hello"'),
+    );
+    const api = await start({ url });
+    await (await fetch(`${api.url}/text`)).text();
+    const har = await fetch(`${api.url}/_control/sandboxes/default/journal.har`);
+    // biome-ignore lint/suspicious/noExplicitAny: an answer
+    const archive = (await har.json()) as any;
+    expect(archive.log.entries.at(-1).response.content).toMatchObject({ size: 7, text: '"hello"' });
+  });
+
   it("is found in the journal by the text of compressed bodies, as the journal shows it [interfaces 11]", async () => {
     const url = await startService((_incoming, response) =>
       response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync("the answer")),

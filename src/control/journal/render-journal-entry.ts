@@ -129,9 +129,9 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     ...(entry.stages && { stages: [...entry.stages] }),
     request: {
       query: redactQuery(entry.query),
-      ...maskMessage(entry.request_headers, decodeBody(entry.request_headers, entry.request_body)),
+      ...maskMessage(entry.request_headers, entry.request_body),
     },
-    response: maskMessage(entry.response_headers, decodeBody(entry.response_headers, entry.response_body)),
+    response: maskMessage(entry.response_headers, entry.response_body),
     warnings: entry.warnings.map(redactText),
     history: entry.history,
     delivery: renderDelivery(entry),

@@ -4,7 +4,7 @@ import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
 import { describeEvictedEntries, foldCase } from "../../engine/contract/text.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { decodeBody, maskMessage } from "../../tools/har/har-entry.ts";
+import { maskMessage } from "../../tools/har/har-entry.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import {
   CONDITION_FIELDS,
@@ -76,7 +76,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     handle({ query, sandbox }) {
       const searchText = foldCase(query.body ?? "");
       const contains = (headers: readonly string[], bytes: Uint8Array | string | undefined) => {
-        const { body = "" } = maskMessage(headers, decodeBody(headers, bytes));
+        const { body = "" } = maskMessage(headers, bytes);
         return foldCase(typeof body === "string" ? body : JSON.stringify(body)).includes(searchText);
       };
       const matching = sandbox.journal

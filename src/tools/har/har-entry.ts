@@ -21,33 +21,42 @@ export const MASKED_MESSAGE = {
 export const MaskedMessage = ClosedObject(MASKED_MESSAGE);
 export type MaskedMessage = Static<typeof MaskedMessage>;
 
-/** Masks a message's secrets; `rawHeaders` is name, value, name, value … as sent. */
+/**
+ * Masks a message's secrets, and shows its body without the content coding.
+ * @param rawHeaders name, value, name, value … as sent
+ */
 export function maskMessage(
   rawHeaders: readonly string[],
-  bytes: Uint8Array | string | undefined,
+  sentBody: Uint8Array | string | undefined,
 ): MaskedMessage {
-  const headers = toPairs(rawHeaders).map(([name, value]) => ({ name, value: redactHeader(name, value) }));
+  const headers = maskHeaders(rawHeaders);
+  const bytes = decodeBody(rawHeaders, sentBody);
   if (bytes === undefined || bytes.length === 0) return { headers };
-  return { headers, body: maskBody(bytes, findHeader({ headers }, "content-type") ?? "") };
+  const text = decodeText(bytes);
+  if (text === undefined) return { headers, body: { bytes: bytes.length } };
+  const masked = maskText(text, findHeader(headers, "content-type") ?? "");
+  return { headers, body: "json" in masked ? masked.json : masked.text };
+}
+
+function maskHeaders(rawHeaders: readonly string[]): MaskedMessage["headers"] {
+  return toPairs(rawHeaders).map(([name, value]) => ({ name, value: redactHeader(name, value) }));
 }
 
 export function findRawHeader(rawHeaders: readonly string[], lowerCaseName: string): string | undefined {
   return toPairs(rawHeaders).find(([name]) => name.toLowerCase() === lowerCaseName)?.[1];
 }
 
-function findHeader({ headers }: Pick<MaskedMessage, "headers">, lowerCaseName: string): string | undefined {
+function findHeader(headers: MaskedMessage["headers"], lowerCaseName: string): string | undefined {
   return headers.find(({ name }) => name.toLowerCase() === lowerCaseName)?.value;
 }
 
-function maskBody(bytes: Uint8Array | string, type: string): unknown {
-  const text = decodeText(bytes);
-  if (text === undefined) return { bytes: bytes.length };
-  if (isFormType(type)) return redactQuery(text);
-  if (!/json/i.test(type)) return redactBrokenJson(text);
+function maskText(text: string, type: string): { json: unknown } | { text: string } {
+  if (isFormType(type)) return { text: redactQuery(text) };
+  if (!/json/i.test(type)) return { text: redactBrokenJson(text) };
   try {
-    return redactJson(JSON.parse(text));
+    return { json: redactJson(JSON.parse(text)) };
   } catch {
-    return redactBrokenJson(text);
+    return { text: redactBrokenJson(text) };
   }
 }
 
@@ -192,9 +201,9 @@ export interface ArchivedExchange {
 export function toHarEntry(exchange: ArchivedExchange): HarEntry {
   const { startedAt, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);
-  const maskedRequest = maskMessage(exchange.requestHeaders, exchange.requestBody.bytes);
-  const maskedResponse = maskMessage(exchange.responseHeaders, exchange.responseBody.bytes);
-  const postData = toContent(maskedRequest, exchange.requestBody);
+  const requestHeaders = maskHeaders(exchange.requestHeaders);
+  const responseHeaders = maskHeaders(exchange.responseHeaders);
+  const postData = toContent(requestHeaders, exchange.requestBody);
   return {
     startedDateTime: new Date(startedAt).toISOString(),
     time: send + wait + receive,
@@ -203,7 +212,7 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
       url: `${redactText(exchange.url)}${query === "" ? "" : `?${query}`}`,
       httpVersion: "HTTP/1.1",
       cookies: [],
-      headers: maskedRequest.headers,
+      headers: requestHeaders,
       queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
       // In archives, -1 means unknown.
       headersSize: -1,
@@ -215,9 +224,9 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
       statusText: STATUS_CODES[status] ?? "",
       httpVersion: "HTTP/1.1",
       cookies: [],
-      headers: maskedResponse.headers,
-      content: { size: exchange.responseBody.size, ...toContent(maskedResponse, exchange.responseBody) },
-      redirectURL: findHeader(maskedResponse, "location") ?? "",
+      headers: responseHeaders,
+      content: { size: exchange.responseBody.size, ...toContent(responseHeaders, exchange.responseBody) },
+      redirectURL: findHeader(responseHeaders, "location") ?? "",
       headersSize: -1,
       bodySize: -1,
     },
@@ -226,13 +235,14 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
   };
 }
 
-function toContent(message: MaskedMessage, { bytes, size }: ArchivedBody) {
-  const mimeType = findHeader(message, "content-type") ?? "";
+function toContent(headers: MaskedMessage["headers"], { bytes, size }: ArchivedBody) {
+  const mimeType = findHeader(headers, "content-type") ?? "";
   if (size === 0) return { mimeType };
   if (bytes === undefined) return { mimeType, comment: `${size} bytes, not kept` };
-  if (decodeText(bytes) === undefined) return { mimeType, comment: `${size} bytes that are not text` };
-  const { body } = message;
-  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const decoded = decodeText(bytes);
+  if (decoded === undefined) return { mimeType, comment: `${size} bytes that are not text` };
+  const masked = maskText(decoded, mimeType);
+  const text = "json" in masked ? JSON.stringify(masked.json) : masked.text;
   const captured = typeof bytes === "string" ? countUtf8Bytes(bytes) : bytes.length;
   return captured < size
     ? { mimeType, text, comment: `the first ${captured} of ${size} bytes` }
