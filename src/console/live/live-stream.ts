@@ -122,7 +122,7 @@ export class LiveStream {
     const heldMessage = batch.findLast(({ held, begins }) => held !== undefined || begins);
     this.state.set({
       ...state,
-      timeline: appendBatch(state.timeline, batch),
+      timeline: appendBatch(state.timeline, batch, this.position.split("-", 1)[0]!),
       held: heldMessage === undefined ? state.held : (heldMessage.held ?? []),
     });
     this.onUpdate("entries");

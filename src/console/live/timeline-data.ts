@@ -8,8 +8,8 @@ export interface TimelineData {
   history: readonly HistoryEntry[];
   /** Duration and fault of delivery attempts, by the id of their history entry. */
   attempts: ReadonlyMap<string, Attempt>;
-  /** How often a stream began, such as that of a restarted server, whose `seq` begin again. */
-  beginCount: number;
+  /** The run of the server, as the stream's ids begin; after a restart `seq` begins again. */
+  run: string;
   /** Entries that the journal has evicted. */
   droppedCount: number;
   /** Whether the first batch has arrived. */
@@ -20,7 +20,7 @@ export const EMPTY_TIMELINE: TimelineData = {
   requests: [],
   history: [],
   attempts: new Map(),
-  beginCount: 0,
+  run: "",
   droppedCount: 0,
   isLoaded: false,
 };
@@ -31,7 +31,7 @@ const MAX_LINES = 100_000;
 const EVICTION_BLOCK = 10_000;
 
 /** Appends a batch; a message with `begins` replaces everything before it. */
-export function appendBatch(timeline: TimelineData, batch: readonly Live[]): TimelineData {
+export function appendBatch(timeline: TimelineData, batch: readonly Live[], run: string): TimelineData {
   const beginIndex = batch.findLastIndex(({ begins }) => begins);
   const messages = beginIndex < 0 ? batch : batch.slice(beginIndex);
   const before = beginIndex < 0 ? timeline : EMPTY_TIMELINE;
@@ -41,7 +41,7 @@ export function appendBatch(timeline: TimelineData, batch: readonly Live[]): Tim
     requests: keepNewest(before.requests.concat(messages.flatMap(({ requests }) => requests))),
     history: keepNewest(mergeEntries(before.history, history)),
     attempts: addAttempts(before.attempts, attempts),
-    beginCount: timeline.beginCount + (beginIndex < 0 ? 0 : 1),
+    run,
     droppedCount: messages.at(-1)?.dropped ?? timeline.droppedCount,
     isLoaded: true,
   };

@@ -657,6 +657,17 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await second.close();
   });
 
+  it("counts only later entries as new if the journal is cleared while the list is paused [interfaces 10]", async () => {
+    for (const title of ["First", "Second"]) await control("POST", "/state/threads", { title });
+    const { page } = await open();
+    await see(findRow(page, /was added to threads/)).toHaveCount(2);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await control("DELETE", "/journal");
+    await api.call("dan", "GET", "/v1/models");
+    await page.getByRole("button", { name: "Show 1 new" }).click();
+    await see(findRow(page, /v1.models/)).toBeVisible();
+  });
+
   it("leaves an opened bundle for an entry that the palette finds [interfaces 2]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const bundle = JSON.stringify((await control("POST", "/bundle")).body);

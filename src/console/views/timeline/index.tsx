@@ -32,7 +32,7 @@ export default function Timeline() {
 /** New entries wait while the list is paused. */
 function usePause(live: TimelineData) {
   const [frozen, setFrozen] = useState<TimelineData>();
-  const last = frozen?.beginCount === live.beginCount ? frozen : EMPTY_TIMELINE;
+  const last = frozen?.run === live.run ? frozen : EMPTY_TIMELINE;
   const lastSeq = Math.max(last.requests.at(-1)?.seq ?? 0, last.history.at(-1)?.seq ?? 0);
   const fresh = frozen ? [...live.requests, ...live.history].filter(({ seq }) => seq > lastSeq) : [];
   return {
