@@ -31,8 +31,9 @@ export async function* streamEntries<E extends { sequence: number }>(
   { after, matches = () => true, render }: FollowOptions<E>,
   signal: AbortSignal,
 ): AsyncIterable<string> {
-  // A position beyond the end belongs to another server's log.
-  let last = Math.min(after ?? log.lastSequence, log.lastSequence);
+  // A position beyond the end belongs to the log of an earlier run, so all entries are new.
+  let last = after ?? log.lastSequence;
+  if (last > log.lastSequence) last = 0;
   yield `: the ${name} of this sandbox\n\n`;
   while (!signal.aborted) {
     for (const entry of log.listSince(last)) {

@@ -33,6 +33,17 @@ describe("history.stream [interfaces 10]", () => {
     expect(missed.map(({ id, data }) => Number(id) - data.sequence)).toEqual([0, 0]);
   });
 
+  it.each(["history", "journal"])(
+    "sends all entries after a number beyond the end, which another run of the server gave: %s [interfaces 10]",
+    async (log) => {
+      await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+      const stream = await EventStream.open(api, "ada", STREAM.replace("history", log), "1000");
+      const [first] = await stream.waitForCount(1);
+      stream.close();
+      expect(first!.data).toMatchObject({ sequence: 1 });
+    },
+  );
+
   it("continues after a reset and ends with the sandbox [interfaces 10]", async () => {
     await history.ok("POST", "/fork", { name: "follow" });
     const other = createHistoryClient(api, "follow");
