@@ -384,3 +384,25 @@ it.each<[string, object[], string]>([
 ])("a declaration with %s is refused with a sentence [interfaces 18]", async (_, operations, sentence) => {
   await expect(createSandbox({ operations })).rejects.toThrow(sentence);
 });
+
+it("the default of a field inside a record is its value if a fixture omits it [interfaces 5, 18]", async () => {
+  const size = integer({ default: 10 });
+  const crates = defineCollection({
+    name: "crates",
+    fields: {
+      label: string({ default: "new" }),
+      mood: nullable(string({ default: "good" })),
+      box: object({ size, mood: nullable(string({ default: "good" })) }),
+      boxes: array(object({ size })),
+      lid: nullable(object({ size })),
+      filled: nullable(object({ size })),
+    },
+  });
+  const entry = { id: "crate_1", box: {}, boxes: [{}, { size: 2 }], lid: {}, filled: null };
+  const fixture = { extends: "reference", crates: [entry] };
+  sandbox = await createSandbox({ operations: [crates], fixture });
+  expect(await sandbox!.state("crates" as "threads").get("crate_1")).toStrictEqual({
+    ...{ id: "crate_1", label: "new", mood: "good", box: { size: 10, mood: "good" } },
+    ...{ boxes: [{ size: 10 }, { size: 2 }], lid: { size: 10 }, filled: null },
+  });
+});

@@ -16,7 +16,7 @@ import {
 } from "../contract/schema.ts";
 import { toHint } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
-import { getOwn } from "../maps.ts";
+import { getOwn, mapValues } from "../maps.ts";
 import { type AnyCollection, collection, type StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { checkFields, checkKeys } from "./check-fields.ts";
@@ -250,9 +250,14 @@ export function toFixtureReader(
     Object.assign(entryFormat.schema, { "x-id": ownCollection.idField });
     const fieldSchemas = (entryFormat.schema as TSchema as TObject).properties;
     for (const [name, field] of Object.entries(fieldSchemas) as [string, TSchema & JsonSchema][])
-      if (field["x-number"]) fieldSchemas[name] = { ...field, type: ["string", "integer"] } as TSchema;
+      fieldSchemas[name] = (
+        field["x-number"] ? { ...field, type: ["string", "integer"] } : allowDefaults(field)
+      ) as TSchema;
     const toFields: typeof entryFormat.toFields = (entry, base) => {
-      const fields = entryFormat.toFields(entry, base);
+      const complete = mapValues(entry, (value, name) =>
+        addInnerDefaults(fieldSchemas[name] as JsonSchema, value),
+      );
+      const fields = entryFormat.toFields(complete, base);
       replaceNumericIds(fields as JsonObject, properties);
       return fields;
     };
@@ -282,6 +287,33 @@ export function toFixtureReader(
           toReader(ownCollection).addRecords(fixture, base);
     },
   };
+}
+
+/** The schema of a value in which fields with a default may be absent. */
+function allowDefaults(schema: JsonSchema): JsonSchema {
+  const { properties, required = [], items, anyOf } = schema;
+  return {
+    ...schema,
+    ...(properties && {
+      properties: mapValues(properties, allowDefaults),
+      required: required.filter((name) => properties[name]?.default === undefined),
+    }),
+    ...(typeof items === "object" && { items: allowDefaults(items) }),
+    ...(anyOf && { anyOf: anyOf.map(allowDefaults) }),
+  };
+}
+
+/** A copy of a value with the defaults of the fields in it. */
+function addInnerDefaults({ properties, items, anyOf = [] }: JsonSchema, value: unknown): unknown {
+  const complete = anyOf.reduce((inner, part) => addInnerDefaults(part, inner), value);
+  if (items && Array.isArray(complete)) return complete.map((item) => addInnerDefaults(items, item));
+  if (!properties || !isJsonObject(complete)) return complete;
+  const defaults = Object.entries(properties).flatMap(([name, field]) =>
+    field.default === undefined ? [] : [[name, field.default]],
+  );
+  return mapValues({ ...Object.fromEntries(defaults), ...complete }, (inner, name) =>
+    addInnerDefaults(getOwn(properties, name) ?? {}, inner),
+  );
 }
 
 /** Replaces each `x-record`, the name of a collection, by the schema of its records. */
