@@ -1297,7 +1297,7 @@ export interface Explanation {
   }[];
 }
 export interface Held {
-  /** `held_1`; never repeated in a sandbox */
+  /** `held_1`; a sandbox does not repeat it before the server restarts */
   id: string;
   /** An incoming request, or an attempt to deliver an event */
   kind: "request" | "delivery";
@@ -1307,7 +1307,7 @@ export interface Held {
   phase: "before" | "after";
   /** On the sandbox's clock */
   at: string;
-  /** When it is released by itself, on the wall clock */
+  /** When it is released at the latest, on the wall clock */
   ends_at: string;
   /** The id that its journal entry will have */
   request_id: string;
@@ -1798,7 +1798,7 @@ export interface HttpArchive {
         };
       };
       response: {
-        /** 0 if the client received none */
+        /** 0 if the client received no answer */
         status: number;
         statusText: string;
         httpVersion: string;

@@ -6,14 +6,14 @@ import type { RuleDefinition, SandboxOptions, ScenarioName } from "./types.ts";
 /** The environment variable with the path of the file through which a suite and the test-runner fixtures exchange data. */
 export const SUITE_FILE_VARIABLE = "UNDERSTUDY_SUITE_FILE";
 
-/** The world and scenarios that each test of a suite's command takes over from the suite's sandbox. */
+/** The test of a suite takes this over from the sandbox in which the scenario runs. */
 export interface SuiteShare {
   sandbox: string;
   world: Pick<SandboxOptions, "fixture" | "seed" | "clock">;
-  /** Whether each sandbox has an origin of its own. */
+  /** Whether the sandbox of each test has an origin of its own. */
   origin: boolean;
   scenarios: ScenarioName[];
-  /** The rules of a scenario whose file the server does not have. */
+  /** The scenario's rules, if the server does not have its file; then `scenarios` is empty. */
   rules: RuleDefinition[];
 }
 
@@ -25,7 +25,7 @@ export interface SuiteTest {
   outcome: "passed" | "failed" | "retried";
 }
 
-/** Undefined outside of a suite. */
+/** Reads what a suite shares with this test runner. `recordTest` reports a test to it. Undefined outside of a suite. */
 export function readSuiteShare(): { share: SuiteShare; recordTest: (test: SuiteTest) => void } | undefined {
   const file = process.env[SUITE_FILE_VARIABLE];
   if (!file) return undefined;
@@ -36,7 +36,7 @@ export function readSuiteShare(): { share: SuiteShare; recordTest: (test: SuiteT
   };
 }
 
-/** The file of a scenario's run for `readSuiteShare`: the `SuiteShare`, and beside it the results of the tests. */
+/** The files of one run of a scenario: the `SuiteShare` that `readSuiteShare` reads, and the results of the tests. */
 export class ShareFile {
   readonly path: string;
   private readonly folder = mkdtempSync(join(tmpdir(), "understudy-suite-"));

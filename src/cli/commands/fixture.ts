@@ -16,12 +16,14 @@ const check = command({
 
 const generate = command({
   command: "generate",
-  describe: "Generate a fixture file with the records of each list, from a seed",
+  describe: "Generate a fixture file from a seed, with every record written out",
   options: {
     from: text("Fixture to start from"),
     seed: number("Seed of generated values", { default: 1 }),
     locale: text("Language and country of generated values, such as de or ja", { default: "en" }),
-    count: texts("LIST=N, the total number of its records, such as users=20; repeatable"),
+    count: texts(
+      "LIST=N, such as users=20: how many records the list has in all, with those of --from; repeatable",
+    ),
     out: text("File to write, instead of printing"),
     ...FORCE,
   },
@@ -29,9 +31,9 @@ const generate = command({
   async run({ out, force, ...options }) {
     const { generateFixtureText } = await import("../make-documents.ts");
     if (out !== undefined) requireOutputFile(out, force);
-    const { text, fixture } = await generateFixtureText({ ...options, out });
-    if (out === undefined) return { value: fixture, text: text.trimEnd() };
-    writeNewFile(out, text, { force });
+    const { text: fixtureText, fixture } = await generateFixtureText({ ...options, out });
+    if (out === undefined) return { value: fixture, text: fixtureText.trimEnd() };
+    writeNewFile(out, fixtureText, { force });
     const option = `--fixture ${toShellWord(out)}`;
     return { value: { file: out }, text: `Wrote ${out}; start the server with ${option}.` };
   },
@@ -60,7 +62,7 @@ export const fixtureCommand = group(
   ["$0 fixture check ./my.yaml", "Every problem with its line"],
 );
 
-/** The action `from-har` of fixtures and scenarios. */
+/** Makes the command `from-har` of fixtures or of scenarios. */
 export function createFromHarCommand(kind: "fixture" | "scenario", describe: string) {
   return command({
     command: "from-har <file>",

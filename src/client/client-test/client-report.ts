@@ -25,15 +25,15 @@ export function formatReport(report: ClientReport, { colour = false }: { colour?
     const { mark, colour: code } = OUTCOME_MARKS[outcome];
     const heading = `${paint(code, mark)}  ${title} ${paint(2, `[${id}, ${severity}]`)}`;
     if (outcome === "passed") return [heading];
-    const reason = `      ${toPrintableLines(why)}`;
-    if (outcome === "not-observable") return [heading, reason];
+    const finding = `      ${toPrintableLines(why)}`;
+    if (outcome === "not-observable") return [heading, finding];
     const evidenceLines = listEvidence(evidence).map((line) => `      ${paint(2, toPrintableLines(line))}`);
-    return [heading, reason, `      Fix: ${advice}`, ...evidenceLines];
+    return [heading, finding, `      Fix: ${advice}`, ...evidenceLines];
   });
   return [...lines, "", toPrintableLines(describeReport(report)), ""].join("\n");
 }
 
-/** One test case for each check; a failed warning counts as skipped. */
+/** One test case for each check. A failed check of severity `warning` counts as skipped, as does one that is not observable. */
 export function listClientCases(report: ClientReport, name: string): JunitReport {
   const cases = report.checks.map((check) =>
     toJunitCase(check, {
@@ -72,7 +72,7 @@ ${sortWorstFirst(report.checks).map((check) => renderCheckHtml(check, report.exp
   });
 }
 
-/** Embedded, so that a report from CI is enough to look into the run. */
+/** Embeds the exported sandbox, so that a report from CI is enough to look into the run. */
 function renderExportHtml(id: string, file: Uint8Array | undefined): Html {
   if (file === undefined || file.length > MAX_EXPORT_BYTES) return html``;
   const name = `${id}.understudy`;

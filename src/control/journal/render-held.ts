@@ -10,18 +10,18 @@ const { kind, at, operation, method, path, principal, request } = JournalEntryBo
 /** A request or delivery that waits to be released (interfaces.md 20). */
 export const HeldBody = ClosedObject(
   {
-    id: Type.String({ description: "`held_1`; never repeated in a sandbox" }),
+    id: Type.String({ description: "`held_1`; a sandbox does not repeat it before the server restarts" }),
     kind,
     rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
     phase: StringEnum(["before", "after"], { description: "`after`: the change was made, its answer waits" }),
     at,
-    ends_at: Timestamp({ description: "When it is released by itself, on the wall clock" }),
+    ends_at: Timestamp({ description: "When it is released at the latest, on the wall clock" }),
     request_id: Type.String({ description: "The id that its journal entry will have" }),
     operation,
     method,
     path,
     principal,
-    event: Nullable(Type.String({ description: "Of a delivery" })),
+    event: Nullable(Type.String({ description: "Of a delivery: the event's name" })),
     webhook: Nullable(Type.String({ description: "Of a delivery: the webhook's id" })),
     request,
     response: Nullable(
@@ -76,6 +76,7 @@ export function renderHeld({ id, rule, phase, ends_at, message }: Held): Static<
       query: redactQuery(message.query),
       ...maskMessage(message.request_headers, message.request_body),
     },
+    // Status 0: nothing has answered yet.
     response:
       status === 0 ? null : { status, ...maskMessage(message.response_headers, message.response_body) },
   };

@@ -40,6 +40,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...BUNDLE_OPERATIONS,
   ...SANDBOX_FILE_OPERATIONS,
   ...SERVER_OPERATIONS,
+  // Here, since it describes this whole list.
   operation({
     id: "server.api",
     section: "interfaces 11",

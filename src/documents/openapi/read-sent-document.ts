@@ -8,8 +8,9 @@ import { OPENAPI_LIMITS, openDocument } from "./open-document.ts";
 import { toOperationSource } from "./openapi-source.ts";
 
 /**
- * Reads an OpenAPI document that arrived in a request; it declares operations and contains no code.
+ * Reads an OpenAPI document that was given as a value, not as a file. It declares operations and contains no code.
  * @param resources the resources of the server
+ * @returns the resources that the document adds. They keep `sent`, which is saved with the sandbox.
  * @throws DocumentError, OwnOperationError
  */
 export function readSentOperations(
@@ -32,7 +33,7 @@ export function readSentDocument({ openapi, bindings }: OperationDocuments): Ope
   return toOperationSource({ document, bindings: sentBindings }, document.file);
 }
 
-/** These bindings need not name their document, which was sent with them. */
+/** Bindings that name no document are for the one that was sent with them. */
 function readSentBindings(sent: unknown): UserDocument {
   const document =
     typeof sent === "string"

@@ -16,14 +16,14 @@ export interface Api {
 }
 
 export function createApi(declarations: readonly Resource[]): Api {
-  const ownEvents = declarations.flatMap(({ userSource, events = [] }) =>
+  const userEvents = declarations.flatMap(({ userSource, events = [] }) =>
     userSource === undefined ? [] : events,
   );
-  const ownEventNames = ownEvents.map(({ name }) => name);
+  const userEventNames = userEvents.map(({ name }) => name);
   const resources =
-    ownEvents.length === 0
+    userEvents.length === 0
       ? declarations
-      : declarations.map((resource) => addEventNames(resource, ownEventNames));
+      : declarations.map((resource) => addEventNames(resource, userEventNames));
   const operations = resources.flatMap((resource) => resource.operations);
   return {
     resources,
@@ -34,7 +34,10 @@ export function createApi(declarations: readonly Resource[]): Api {
   };
 }
 
-/** Adds the names of users' own events, which webhooks can subscribe to, to the schemas with `x-events`. */
+/**
+ * Adds the names of users' own events to the schemas with `x-events`: those of webhooks and of notification rules. Objects
+ * without such a schema stay the same.
+ */
 function addEventNames(resource: Resource, names: readonly string[]): Resource {
   const addNames = <T>(value: T): T => {
     const text = JSON.stringify(value) ?? "";

@@ -21,13 +21,13 @@ export interface Resource {
   operations: readonly AnyOperation[];
   events?: readonly AnyEvent[];
   /**
-   * The declaration of a user's own resource; messages name its `source`. If that is a file: the digest of its bytes
-   * and, unless it is code, its documents as `content`. If it is a control call: its documents as `sent`.
+   * Where a user's own resource was declared; messages name its `source`. For a file: `sha256` of its bytes and, unless the
+   * file is code, its documents as `content`. For a control call: its documents as `sent`.
    */
   userSource?: { source: string; sha256?: string; content?: OperationDocuments; sent?: OperationDocuments };
   /** The fixture's keys that fill this resource (interfaces.md 5). */
   fixture?: FixtureReader;
-  /** The factory of each collection, by name; every collection of the state calls has one. */
+  /** The factory of each collection, by name. Every collection that state calls can change has one. */
   // biome-ignore lint/suspicious/noExplicitAny: typed where they are declared
   factories?: Readonly<Record<string, Factory<any>>>;
   /** The rules of state calls beyond storing the record, by collection name. */
@@ -40,7 +40,7 @@ export interface Resource {
    * when a world begins, is restored, or gets other settings; must be cheap if there is nothing to do.
    */
   followSettings?: (tx: Transaction, settings: Settings) => void;
-  /** Called with every emitted event; see `EventListener`. */
+  /** Called with the events of each transaction; see `EventListener`. */
   onEvents?: EventListener;
 }
 
@@ -117,11 +117,11 @@ export interface BaseBuilder {
   addTimer(timer: Omit<Timer, "id">): void;
 }
 
-/** The user for whom a state call changes the world (G31), whether it emits events, and the settings. */
+/** On whose behalf a state call changes the world (assumption G31), and how. */
 export interface StateActor {
-  /** Undefined: the owner of the organization concerned. */
+  /** Undefined: the owner of the organization concerned, else a member, else the system. */
   user_id: string | undefined;
-  /** The current organization of an own operation's caller. */
+  /** For a user's own operation: the current organization of its caller. */
   organization_id?: string | undefined;
   /** No events, no audit entries. */
   silent: boolean;
@@ -134,15 +134,19 @@ export interface StateActor {
  * a real change. Errors are thrown as `ApiError` with `details.field`.
  */
 export interface StateRules<R extends StoredRecord> {
-  /** The first given field, in its public form, that breaks a rule beyond the collection's schema. */
+  /**
+   * The first given field, in its public form, that breaks a rule beyond the collection's schema. `isWhole`: the fields are
+   * those of a whole record.
+   */
   findInvalid?: (fields: Record<string, unknown>, options?: { isWhole: boolean }) => InvalidField | undefined;
   /** The record's public form, if converting `Instant()` fields is not enough. */
   toPublic?: (record: R, world: WorldReader) => object;
   /** The inverse, for the given fields only. */
   fromPublic?: (fields: Record<string, unknown>, world: WorldReader) => Partial<R>;
+  /** Stores the record, and returns it as stored. */
   insert?: (tx: Transaction, record: R, actor: StateActor) => R;
-  /** `given` are the stored values that the call gives, of which some may be as before. */
+  /** As `insert`. `given` are the values that the call gives, in stored form; some may be as before. */
   update?: (tx: Transaction, before: R, after: R, actor: StateActor, given: Partial<R>) => R;
-  /** Called before the record is removed with its dependents (`removeWithDependents`); may remove the record itself. */
+  /** Called before the record is removed with its dependents (`removeWithDependents`); it may already remove the record itself. */
   beforeRemove?: (tx: Transaction, record: R, actor: StateActor) => void;
 }

@@ -10,39 +10,42 @@ interface Branch {
 
 /**
  * The errors that explain why none (or more than one) of the branches fits: those of the branch that was most
- * likely meant, or one that names all the choices if the value does not show which branch was meant. `union` is the error
+ * likely meant, or one error that names all choices if the value does not show which branch was meant. `union` is the error
  * of the `anyOf` or `oneOf`.
  */
 export function explainAlternatives(branches: readonly Branch[], union: ErrorObject): ErrorObject[] {
   const fitting = branches.filter((branch) => branch.errors.length === 0);
   if (fitting.length > 1)
     return [createError("severalForms", { keys: listFormKeys(fitting, union.data) }, union)];
-  return findWrongTag(branches, union) ?? findChoices(branches, union) ?? findClosest(branches, union);
+  return (
+    explainWrongTag(branches, union) ?? explainChoices(branches, union) ?? explainClosest(branches, union)
+  );
 }
 
 // A tag is a property such as `type`, which selects the branch. If its value fits no branch, only that is reported.
-function findWrongTag(branches: readonly Branch[], union: ErrorObject): ErrorObject[] | undefined {
-  if (isPlain(union.data)) return undefined;
+function explainWrongTag(branches: readonly Branch[], union: ErrorObject): ErrorObject[] | undefined {
+  if (isScalar(union.data)) return undefined;
   const candidates = branches.filter((branch) => !hasWrongType(branch, union));
   const tagErrors = candidates.map((branch) => branch.errors.filter((error) => isTag(error, union)));
-  const sharedError = tagErrors[0]?.find(({ instancePath }) =>
+  const commonTagError = tagErrors[0]?.find(({ instancePath }) =>
     tagErrors.every((errors) => errors.some((error) => error.instancePath === instancePath)),
   );
-  if (sharedError === undefined || candidates.length < 2) return undefined;
+  if (commonTagError === undefined || candidates.length < 2) return undefined;
   const values = tagErrors
     .flat()
-    .filter((error) => error.instancePath === sharedError.instancePath)
+    .filter((error) => error.instancePath === commonTagError.instancePath)
     .map((error) => error.params.allowedValue);
-  return [{ ...sharedError, keyword: "enum", params: { allowedValues: [...new Set(values)] } }];
+  return [{ ...commonTagError, keyword: "enum", params: { allowedValues: [...new Set(values)] } }];
 }
 
-// A plain value, or one of the wrong type for every branch: list the allowed values.
-function findChoices(branches: readonly Branch[], union: ErrorObject): ErrorObject[] | undefined {
+// A scalar, or a value of the wrong type for every branch, whose errors are all about the value as a whole: lists the allowed
+// values.
+function explainChoices(branches: readonly Branch[], union: ErrorObject): ErrorObject[] | undefined {
   const { instancePath, data } = union;
   const concernsWholeValue = branches.every(
     (branch) =>
       branch.errors.every((error) => error.instancePath === instancePath) &&
-      (isPlain(data) || hasWrongType(branch, union)),
+      (isScalar(data) || hasWrongType(branch, union)),
   );
   if (!concernsWholeValue) return undefined;
   const mainErrors = branches.flatMap((branch) => {
@@ -55,7 +58,7 @@ function findChoices(branches: readonly Branch[], union: ErrorObject): ErrorObje
   return [createError("choices", { errors: mainErrors }, union)];
 }
 
-function findClosest(branches: readonly Branch[], union: ErrorObject): ErrorObject[] {
+function explainClosest(branches: readonly Branch[], union: ErrorObject): ErrorObject[] {
   const scored = branches.map((branch) => ({ branch, score: scoreBranch(branch, union) }));
   const best = Math.min(...scored.map((entry) => entry.score));
   const ties = scored.filter((entry) => entry.score === best).map((entry) => entry.branch);
@@ -102,11 +105,11 @@ function isWrongType(error: ErrorObject): boolean {
   const values = listAllowedValues(error);
   return (
     error.keyword === "type" ||
-    (values.length > 0 && values.every((value) => isPlain(value) !== isPlain(error.data)))
+    (values.length > 0 && values.every((value) => isScalar(value) !== isScalar(error.data)))
   );
 }
 
-function isPlain(value: unknown): boolean {
+function isScalar(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 

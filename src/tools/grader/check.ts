@@ -43,7 +43,7 @@ export interface Case {
   /** Changes the genuine delivery; `signature` is its own: `sha256=` and 64 hex digits. */
   change?: (given: { delivery: TestDelivery; signature: string; session: Session }) => Partial<TestDelivery>;
   /** Another case finds the same problems, so a slow receiver does not get this one. */
-  isCovered?: boolean;
+  skipForSlow?: boolean;
 }
 
 type Cases = readonly Case[] | ((session: Session) => readonly Case[]);
@@ -56,10 +56,13 @@ export function defineAcceptCheck({ cases, ...about }: Omit<Check, "run"> & { ca
 /** A check that passes when every case is refused (see `expectRefused`). */
 export function defineRefuseCheck({
   cases,
-  anyRefusal,
+  anyNon2xxPasses,
   ...about
-}: Omit<Check, "run"> & { cases: Cases; anyRefusal?: boolean }): Check {
-  return { ...about, run: (session) => expectRefused(session, listCases(cases, session), { anyRefusal }) };
+}: Omit<Check, "run"> & { cases: Cases; anyNon2xxPasses?: boolean }): Check {
+  return {
+    ...about,
+    run: (session) => expectRefused(session, listCases(cases, session), { anyNon2xxPasses }),
+  };
 }
 
 function listCases(cases: Cases, session: Session): readonly Case[] {
@@ -85,7 +88,7 @@ export function combineCases(cases: Cases, expect: typeof expectAccepted): (chec
 
 function prepareCases(session: Session, cases: readonly Case[]): PreparedCase[] {
   return cases
-    .filter(({ isCovered }) => !isCovered || !session.isSlow)
+    .filter(({ skipForSlow }) => !skipForSlow || !session.isSlow)
     .map((one) => ({ ...one, delivery: makeCaseDelivery(session, one) }));
 }
 
@@ -96,7 +99,11 @@ function makeCaseDelivery(session: Session, { shape, change }: Case): TestDelive
 }
 
 /** Makes the finding for a delivery that should have been accepted, and was not. */
-export async function judgeNotAccepted(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+export async function explainNotAccepted(
+  session: Session,
+  attempt: Attempt,
+  label: string,
+): Promise<Finding> {
   if (isDeferred(attempt)) return judgeDeferred(session, attempt, label);
   return failed(`${label}: the receiver ${describeResult(attempt)}, where 2xx is expected`, attempt);
 }
@@ -106,7 +113,7 @@ export async function expectAccepted(session: Session, cases: readonly Case[]): 
   const prepared = prepareCases(session, cases);
   const attempts = await deliverAll(session, prepared);
   const index = attempts.findIndex((attempt) => !isAccepted(attempt));
-  if (index >= 0) return judgeNotAccepted(session, attempts[index]!, prepared[index]!.label);
+  if (index >= 0) return explainNotAccepted(session, attempts[index]!, prepared[index]!.label);
   const last = attempts.at(-1)!;
   return passed(`the receiver ${describeResult(last)}`, last);
 }
@@ -130,12 +137,12 @@ async function deliverAll(session: Session, prepared: readonly PreparedCase[]): 
 
 /**
  * Sends all deliveries; passes when every one is answered 4xx and, with a probe, none had a side effect.
- * `anyRefusal`: everything that is not 2xx passes, since another check is about how the receiver refuses.
+ * `anyNon2xxPasses`: everything that is not 2xx passes, since another check is about how the receiver refuses.
  */
 export async function expectRefused(
   session: Session,
   cases: readonly Case[],
-  { anyRefusal = false }: { anyRefusal?: boolean | undefined } = {},
+  { anyNon2xxPasses = false }: { anyNon2xxPasses?: boolean | undefined } = {},
 ): Promise<Finding> {
   const before = await session.readProbe();
   const prepared = prepareCases(session, cases);
@@ -146,12 +153,12 @@ export async function expectRefused(
     if (isDeferred(attempt)) {
       const other = await deliverAnother(session);
       // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
-      if (!anyRefusal || !isAccepted(other)) return judgeDeferredByOther(attempt, { label, other });
+      if (!anyNon2xxPasses || !isAccepted(other)) return judgeDeferredByOther(attempt, { label, other });
       // A mere count includes the other's side effect.
       if (before?.ids === null) expected.set(other.delivery!.id, 1);
       continue;
     }
-    if (anyRefusal ? !isAccepted(attempt) : isRefused(attempt)) continue;
+    if (anyNon2xxPasses ? !isAccepted(attempt) : isRefused(attempt)) continue;
     return failed(`${label}: the receiver ${describeResult(attempt)}, where 4xx is expected`, attempt);
   }
   const last = attempts.at(-1)!;
@@ -186,7 +193,7 @@ export async function deliverInTurn(session: Session, deliveries: TestDelivery[]
     const attempt = await session.deliver(delivery);
     if (isAccepted(attempt)) continue;
     const again = deliveries.indexOf(delivery) < index ? " (a repetition)" : "";
-    return judgeNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
+    return explainNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
   }
   return null;
 }

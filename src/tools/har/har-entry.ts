@@ -7,7 +7,7 @@ import { isFormType } from "../../engine/contract/secret-names.ts";
 import { toPairs } from "../../engine/maps.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 
-/** The fields of a request or an answer, for schemas that add more. */
+/** Headers and body of a request or an answer, for schemas that add more fields. */
 export const MASKED_MESSAGE = {
   headers: Type.Array(ClosedObject({ name: Type.String(), value: Type.String() }), {
     description: "As sent, secrets masked",
@@ -103,7 +103,7 @@ function decodeOnce<B extends Uint8Array>(
   return coding === "zstd" ? unzstd?.(bytes, { maxOutputLength }) : undefined;
 }
 
-/** A longer body stays encoded: a few kilobytes could fill the memory. */
+/** A body that would be longer when decoded stays encoded, since a few kilobytes could expand to fill the memory. */
 const MAX_DECODED_BYTES = 10 * 1024 * 1024;
 
 /** Removes the content coding of a body; returns the body unchanged if it cannot be decoded. */
@@ -149,7 +149,7 @@ export const HAR_ENTRY = {
     ),
   }),
   response: ClosedObject({
-    status: Type.Integer({ description: "0 if the client received none" }),
+    status: Type.Integer({ description: "0 if the client received no answer" }),
     statusText: Type.String(),
     ...common,
     content: ClosedObject({
@@ -170,7 +170,7 @@ export type HarEntry = Static<typeof HarEntry>;
 export interface ArchivedBody {
   /** Undefined if none was recorded. */
   bytes: Uint8Array | string | undefined;
-  /** Size of the whole body in bytes; more than `bytes` have if that is only the beginning. */
+  /** Size of the whole body in bytes; larger than `bytes` if those are only the beginning. */
   size: number;
 }
 
@@ -214,7 +214,7 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
       cookies: [],
       headers: requestHeaders,
       queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
-      // In archives, -1 means unknown.
+      // In archives, -1 means unknown. The size of a request's body is known, that of an answer on the wire is not.
       headersSize: -1,
       bodySize: exchange.requestBody.size,
       ...(exchange.requestBody.size === 0 ? {} : { postData }),

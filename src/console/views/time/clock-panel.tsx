@@ -18,7 +18,7 @@ import { Notice } from "../../components/status.tsx";
 import { formatAbsolute, formatClock, useSandboxNow } from "../../components/time.tsx";
 import { formatTimerKind } from "./timers.tsx";
 
-/** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
+/** Clock modes. `scaled` continues from the sandbox's time; with rate 1 it runs at normal speed. */
 const MODES: readonly (ClockChange & { title: string; tooltip: string })[] = [
   { title: "Freeze", mode: "frozen", tooltip: "Stops the clock at the sandbox’s time" },
   { title: "Run", mode: "scaled", rate: 1, tooltip: "Continues from the sandbox’s time" },
@@ -47,7 +47,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
   );
   const { isPending, error } = change;
   const isSlow = useIsSlow(isPending);
-  const mutate = () => change.mutate(typed.trim());
+  const advanceToTyped = () => change.mutate(typed.trim());
   return (
     <section className="clock-panel panel flow" aria-label="Clock">
       <div className="clock-large">
@@ -82,7 +82,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
             onPress={() => change.mutate({ next: true })}
           />
         </div>
-        <Form submit="Advance" change={{ isPending, error, mutate }}>
+        <Form submit="Advance" change={{ isPending, error, mutate: advanceToTyped }}>
           <Field
             label="Advance by a duration, or to a time"
             name={isTime(typed.trim()) ? "to" : "by"}
@@ -100,7 +100,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
 
 const isTime = (typed: string) => /^\d{4}-/.test(typed);
 
-/** @throws ControlError for a text that is neither a duration nor begins as a time */
+/** @throws ControlError for a text that is not a duration and does not begin like a time */
 function readTarget(typed: string): AdvanceTo {
   if (isTime(typed)) return { to: typed };
   if (parseDuration(typed) !== undefined) return { by: typed as Duration };
@@ -108,6 +108,7 @@ function readTarget(typed: string): AdvanceTo {
 }
 
 const SLOW_MS = 400;
+const PROGRESS_POLL_MS = 400;
 
 /** True once a change has been pending for a while, so that fast advances show no progress. */
 function useIsSlow(isPending: boolean): boolean {
@@ -121,7 +122,9 @@ function useIsSlow(isPending: boolean): boolean {
 }
 
 function Progress() {
-  const { data } = useSandboxQuery(["clock", "progress"], (calls) => calls.clock(), { pollMs: SLOW_MS });
+  const { data } = useSandboxQuery(["clock", "progress"], (calls) => calls.clock(), {
+    pollMs: PROGRESS_POLL_MS,
+  });
   const stop = useSandboxChange((calls) => calls.stopAdvance());
   return (
     <Notice outcome="other" action={<ActionButton label="Stop here" change={stop} />}>

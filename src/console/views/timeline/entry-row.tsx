@@ -1,10 +1,10 @@
 import { type CSSProperties, memo } from "react";
-import type { RequestLine as RequestEntry } from "../../../../types/control-api.ts";
+import type { RequestLine } from "../../../../types/control-api.ts";
 import { CONSOLE_BASE, toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { Mark } from "../../components/status.tsx";
 import { ClippedPath } from "../../components/text.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
-import type { Node } from "./nodes.ts";
+import type { Node as TimelineNode } from "./nodes.ts";
 import {
   describeCaller,
   describeDelay,
@@ -17,7 +17,7 @@ import {
 
 const SECONDS_LENGTH = "12:00:05".length;
 
-/** Without milliseconds in a narrow list. */
+/** A time with milliseconds, which the style sheet hides in a narrow list. */
 export function TimeOfDay({ at }: { at: string }) {
   const time = formatTimeOfDay(at);
   return (
@@ -29,7 +29,7 @@ export function TimeOfDay({ at }: { at: string }) {
 }
 
 /** Method, path and query. A long query is cut at its end. */
-function RequestLine({ request: { method, path, query } }: { request: RequestEntry }) {
+function RequestText({ request: { method, path, query } }: { request: RequestLine }) {
   return (
     <>
       <span>{method}</span>
@@ -39,7 +39,7 @@ function RequestLine({ request: { method, path, query } }: { request: RequestEnt
   );
 }
 
-export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; level: number }) {
+export const EntryRow = memo(function EntryRow({ row, level }: { row: TimelineNode; level: number }) {
   const { request, entry, outcome, durationMs, seq } = row;
   const { all } = useParameters();
   const address = toAddress(useSandboxName(), "timeline", { ...all, entry: String(seq) });
@@ -67,7 +67,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
           title={describeNode(row)}
         >
           {request ? (
-            <RequestLine request={request} />
+            <RequestText request={request} />
           ) : (
             <span className="clip">{toShortTitle(describeNode(row))}</span>
           )}

@@ -51,7 +51,7 @@ interface RequestedLog {
   taken: ReadonlySet<string | undefined>;
   organization_id: string;
   entries: readonly FixtureEntry<typeof entryFormat>[];
-  /** All entries count, the given ones too. */
+  /** Number of entries in all, with the given ones. */
   count: number;
 }
 
@@ -61,7 +61,7 @@ function makeEntries({ base, taken, organization_id, entries, count }: Requested
   const makeId = (n: number) => toFreeId(toLogId(organization_id, n), taken, context);
   const options = { count, givenCount: entries.length, makeId };
   const log = generateLog(readFinalState(base, organization_id), context, options);
-  const givenEntries = log.givenInstants.map((timestamp, n) => {
+  const givenEntries = log.instantsOfGiven.map((timestamp, n) => {
     const fields = entryFormat.toFields(entries[n]!, base);
     const id = fields.id ?? makeId(n);
     return makeAuditLog({ timestamp, ...fields, id, organization_id }, context);
@@ -78,7 +78,7 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
   };
 }
 
-/** Makes an entry alone, for a fixture or a state call: the user and the object that it names do not change. */
+/** Makes an entry for a fixture or a state call. The user and the object that it names do not change. */
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(context, fields.organization_id);
@@ -87,6 +87,7 @@ export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { id = context.createNewestFirstId("log_"), timestamp = now, entity_type = "user" } = fields;
   const { entity_id = entity_type === "user" ? actor_id : context.createId("obj_") } = fields;
   const record = world.get(departments, entity_id) ?? world.get(vectorStores, entity_id);
+  // The entity's type and the action are those of `fields`, if they are given.
   const change = makeChange("user", "updated", record ?? toPerson(world, entity_id));
   return { ...toAuditLog(change, { id, organization_id, timestamp, actor }), ...fields };
 };

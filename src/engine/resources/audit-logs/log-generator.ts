@@ -51,7 +51,7 @@ export function generateLog(
   finalState: FinalState,
   context: FactoryContext,
   { count, givenCount, makeId }: { count: number; givenCount: number; makeId: (n: number) => string },
-): { givenInstants: readonly number[]; generatedEntries: AuditLog[] } {
+): { instantsOfGiven: readonly number[]; generatedEntries: AuditLog[] } {
   const { random } = context;
   const { organization_id, people } = finalState;
   const firstCreation = people.reduce((earliest, { created_at }) => Math.min(earliest, created_at), 0);
@@ -79,7 +79,7 @@ export function generateLog(
     const id = makeId(givenCount + n);
     return toAuditLog(change, { id, organization_id, timestamp: at, actor });
   });
-  return { givenInstants: instants.slice(0, givenCount), generatedEntries };
+  return { instantsOfGiven: instants.slice(0, givenCount), generatedEntries };
 }
 
 /** The id of the n-th newest entry, counted from 0. */

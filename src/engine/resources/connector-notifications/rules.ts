@@ -9,7 +9,7 @@ import { requireHttpUrl } from "../webhooks/schema.ts";
 import { connectorNotifications, type NotificationConfig, type NotificationRule } from "./schema.ts";
 
 /**
- * Rules in their stored form: known fields only, each with the one address of its type.
+ * Rules in their stored form: with known fields only, and each with a URL or an e-mail address, as its type demands.
  * @throws ApiError INVALID_INPUT naming the field, such as `notifications[0].url`
  */
 export function toStoredRules(rules: readonly NotificationRule[]): NotificationRule[] {
@@ -33,20 +33,20 @@ export function findConfig(world: WorldReader, organization_id: string): Notific
   return world.get(connectorNotifications, organization_id) ?? noRules;
 }
 
-/** A notification by webhook or e-mail: the fields of section 6.2, without the ids of a webhook and a delivery. */
+/** A notification by webhook or e-mail: the fields of an event (reference 6.2), without the ids of a webhook and a delivery. */
 export interface Notice extends EmittedEvent {
   timestamp: string;
 }
 
 /**
- * Sends events to the rules that name them (G15). E-mails are written in the same transaction; webhooks are called after
+ * Sends events to the rules that name them (assumption G15). E-mails go to the outbox in the same transaction; webhooks are called after
  * the commit, without retries: the reference describes retries for deliveries only.
  */
 export const notifyOfEvents: EventListener = (tx, events) => {
   const calls: { url: string; notice: Notice }[] = [];
   for (const emitted of events) {
-    const { notifications } = findConfig(tx, emitted.organization_id);
-    for (const { type, url, email, events: ruleEvents } of notifications) {
+    const { notifications: rules } = findConfig(tx, emitted.organization_id);
+    for (const { type, url, email, events: ruleEvents } of rules) {
       if (!(ruleEvents as readonly string[]).includes(emitted.event)) continue;
       const notice = toNotice(emitted, tx);
       if (type === "webhook") calls.push({ url: url!, notice });

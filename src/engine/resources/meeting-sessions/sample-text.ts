@@ -2,10 +2,10 @@ import { hash32, type Random } from "../../state/random.ts";
 
 /** A kind of meeting. */
 interface Theme {
-  /** First lines, one for each session. */
+  /** Possible first lines; a session has one of them. */
   openings: readonly string[];
   body: readonly string[];
-  /** Last lines, one for each session. */
+  /** Possible last lines; a session has one of them. */
   closings: readonly string[];
 }
 
@@ -89,12 +89,12 @@ const THEMES: readonly Theme[] = [
   },
 ];
 
-/** The theme of a session: all lines of a session have the same one. */
+/** The theme of a session, which follows from its id: all its lines have the same theme. */
 export function findTheme(session_id: string): Theme {
   return THEMES[hash32(session_id) % THEMES.length]!;
 }
 
-/** `count` lines of a session; a running meeting has no closing line. */
+/** Draws `count` lines of a session. With `hasEnded`, the last of several lines is a closing line. */
 export function drawMeetingLines(
   session_id: string,
   count: number,

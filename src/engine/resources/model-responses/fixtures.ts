@@ -10,13 +10,14 @@ import { ReplyRule, replyRules } from "./schema.ts";
 
 const MAX_DELAY_MS = 3_600_000;
 
-/** The kinds of reply; a rule has one of them. */
-const REPLY_KINDS = ["reply", "sequence", "error"] as const;
+/** The fields that say how a rule answers. A rule has one of them; a rule that is given none gets a `reply`. */
+const ANSWER_FIELDS = ["reply", "sequence", "error"] as const;
 
 /** Finds a mistake that the schema cannot express; undefined for a valid rule. */
 function findRuleProblem(rule: Partial<ReplyRule>): { field: keyof ReplyRule; message: string } | undefined {
-  const kinds = REPLY_KINDS.filter((name) => rule[name] !== undefined);
-  if (kinds.length > 1) return { field: kinds[1]!, message: "a rule has one of reply, sequence and error" };
+  const answers = ANSWER_FIELDS.filter((name) => rule[name] !== undefined);
+  if (answers.length > 1)
+    return { field: answers[1]!, message: "a rule has one of reply, sequence and error" };
   const { error, delay } = rule;
   const codes: readonly string[] = listErrorCodes(createModelResponse);
   if (error !== undefined && !codes.includes(error))
@@ -27,15 +28,14 @@ function findRuleProblem(rule: Partial<ReplyRule>): { field: keyof ReplyRule; me
   return undefined;
 }
 
-const replyRuleStateRules: StateRules<ReplyRule> = {
+const stateRules: StateRules<ReplyRule> = {
   insert: (tx, rule) => tx.insert(replyRules, requireValid(rule)),
   update(tx, before, after, _actor, given) {
-    const changedKinds = REPLY_KINDS.filter((name) => after[name] !== before[name]);
+    const changed = ANSWER_FIELDS.filter((name) => after[name] !== before[name]);
     const rule = { ...after };
-    // Another kind of answer replaces the former one, and another sequence begins with its first text.
-    if (changedKinds.length === 1)
-      for (const name of REPLY_KINDS) if (name !== changedKinds[0]) delete rule[name];
-    if (changedKinds.length > 0 && given.turn === undefined) delete rule.turn;
+    // Another answer replaces the former one. Another sequence begins with its first text, so `turn` is removed.
+    if (changed.length === 1) for (const name of ANSWER_FIELDS) if (name !== changed[0]) delete rule[name];
+    if (changed.length > 0 && given.turn === undefined) delete rule.turn;
     return tx.put(replyRules, requireValid(rule));
   },
 };
@@ -57,7 +57,7 @@ const makeReplyRule: Factory<ReplyRule> = (fields, context) => {
     position = (context.world.index(replyRules, "in_order", "").last()?.position ?? -1) + 1,
     ...answer
   } = fields;
-  const hasAnswer = REPLY_KINDS.some((name) => answer[name] !== undefined);
+  const hasAnswer = ANSWER_FIELDS.some((name) => answer[name] !== undefined);
   return { id, match, ...(hasAnswer ? {} : { reply: context.random.pick(REPLIES) }), ...answer, position };
 };
 
@@ -93,5 +93,5 @@ export const modelResponsesResource = {
   operations: [createModelResponse],
   factories: { reply_rules: makeReplyRule },
   fixture: replyRulesFixture,
-  state: { reply_rules: replyRuleStateRules },
+  state: { reply_rules: stateRules },
 } satisfies Resource;

@@ -7,7 +7,10 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
 import { User, users } from "./schema.ts";
 
-/** A fixture lists memberships; other users join the caller's or the first organization, and are not verified yet. */
+/**
+ * A user of a fixture has the memberships that it lists, and is verified. Any other user joins the caller's organization, else the
+ * first one, and is not verified yet.
+ */
 export const makeUser: Factory<User> = (fields, context) => {
   const { random, world, isFixture } = context;
   const id = fields.id ?? context.createId("usr_");
@@ -54,6 +57,7 @@ export const usersFixture: FixtureReader = {
       }
     }
   },
+  // In place of the list reader's own: makes invented e-mail addresses distinct.
   addRecords(fixture, base) {
     base.fill(users, () => {
       const entries = readEntries(fixture, "users", entryFormat);

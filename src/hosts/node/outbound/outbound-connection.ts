@@ -9,8 +9,8 @@ import type { OutboundRequest, RequestOutcome } from "./outbound-request.ts";
 import { type ResolvedAddress, toLookup } from "./resolve-target.ts";
 
 /**
- * Maximum number of bytes on the wire per byte that may be read of an answer. Without it, a receiver could send chunk
- * extensions and one-byte chunks until the deadline, with hardly any body.
+ * The connection may carry this many bytes for each byte of an answer that may be read. Without this limit, a receiver could
+ * send chunk extensions and one-byte chunks until the deadline, with hardly any body.
  */
 const WIRE_FACTOR = 2;
 
@@ -44,7 +44,7 @@ interface ConnectionOptions {
   agents: OutboundAgents;
 }
 
-/** Sends one request. The first call of `settle` reports its end; the caller ignores later ones, and sets deadlines. */
+/** Sends one request. `settle` may be called several times: the caller must ignore all calls but the first, and set deadlines. */
 export function startRequest(
   options: ConnectionOptions,
   settle: (result: RequestOutcome) => void,
@@ -89,7 +89,7 @@ export function startRequest(
     isReused: () => outgoing.reusedSocket,
     release: () => {
       wire.stopWatching();
-      if (!(answer?.hasEnded() && outgoing.writableFinished)) outgoing.destroy();
+      if (!(answer?.wasReadToEnd() && outgoing.writableFinished)) outgoing.destroy();
     },
   };
 }
@@ -150,7 +150,7 @@ function writeBody(
     outgoing.write(body.subarray(from, cutPoint));
     from = cutPoint;
   }
-  // The system delivers the bytes even if the connection closes after them.
+  // The operating system still sends these bytes, so that the caller may hang up at once.
   if (leave === "after-body") outgoing.once("finish", onLeave);
   outgoing.end(from === 0 ? body : body.subarray(from));
 }
@@ -168,7 +168,7 @@ function watchWire(
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    // The headers count too, even if little of the body is read.
+    // At least `MAX_ANSWER_BYTES`, even if little of the body is read, since the headers count too.
     if (bytes > WIRE_FACTOR * Math.max(limit, MAX_ANSWER_BYTES)) onOverflow();
   };
   outgoing.on("socket", (opened) => {
@@ -194,7 +194,7 @@ function watchWire(
       // Node reports a peer that hangs up during the handshake as an ordinary reset.
       if (stage === HANDSHAKE && kind !== "tls")
         return createFailure("tls", `TLS handshake failed: ${message}`);
-      // An error without a code is a peer that hung up.
+      // `network`: an error without a known code, which means that the peer hung up.
       return kind === "network" ? createFailure("reset", message) : failure;
     },
     stopWatching: () => socket?.off("data", count),
@@ -216,7 +216,7 @@ function readInSlices(socket: net.Socket): void {
   };
 }
 
-/** Reads an answer as far as the limit. A status whose body breaks off is not a complete answer (G24). */
+/** Reads an answer as far as the limit. A status whose body breaks off is not a complete answer (assumption G24). */
 function collectAnswer(
   incoming: http.IncomingMessage,
   limit: number,
@@ -225,7 +225,7 @@ function collectAnswer(
   const maxChunks = MAX_CHUNKS * Math.ceil(limit / MAX_ANSWER_BYTES);
   const chunks: Buffer[] = [];
   let length = 0;
-  let hasEnded = false;
+  let wasReadToEnd = false;
   const readBody = () => Buffer.concat(chunks).subarray(0, limit);
   const toBrokenFailure = (error?: Error): Failure => {
     const where = `the answer ${incoming.statusCode} broke off after ${length} bytes of its body`;
@@ -242,8 +242,8 @@ function collectAnswer(
     settle(toResult(incoming, { body: readBody(), truncated: !isWhole }));
   });
   incoming.on("end", () => {
-    hasEnded = incoming.complete;
-    settle(hasEnded ? toResult(incoming, { body: readBody(), truncated: false }) : toBrokenFailure());
+    wasReadToEnd = incoming.complete;
+    settle(wasReadToEnd ? toResult(incoming, { body: readBody(), truncated: false }) : toBrokenFailure());
   });
   incoming.on("error", (error) => settle(toBrokenFailure(error)));
   incoming.on("close", () => settle(toBrokenFailure()));
@@ -251,7 +251,7 @@ function collectAnswer(
     toTruncatedResult: () => toResult(incoming, { body: readBody(), truncated: true }),
     toBrokenFailure,
     isComplete: () => incoming.complete,
-    hasEnded: () => hasEnded,
+    wasReadToEnd: () => wasReadToEnd,
     describeStage: () => `the body of the answer ${incoming.statusCode} did not end`,
   };
 }

@@ -3,7 +3,7 @@ import {
   checkEffects,
   deliverInTurn,
   deliverWhenFree,
-  judgeNotAccepted,
+  explainNotAccepted,
   toOneEffectEach,
 } from "../check.ts";
 import { createId, drawEventData, type TestDelivery } from "../delivery.ts";
@@ -72,7 +72,7 @@ export const duplicateAtOnce: Check = {
       const copies = await Promise.all(Array.from({ length: COPIES }, () => session.deliver(delivery)));
       // Copies may be refused, as long as one is accepted.
       if (!copies.some(isAccepted))
-        return judgeNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
+        return explainNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
       if (session.handlesOneByOne(copies)) break;
     }
     return checkEffects(session, { before, expected: toOneEffectEach(deliveries) });
@@ -139,7 +139,7 @@ export const distinctAtOnce: Check = {
       deliveries.push(...burst);
       const attempts = await deliverBurst(session, burst);
       const notAccepted = attempts.find((attempt) => !isAccepted(attempt));
-      if (notAccepted) return judgeNotAccepted(session, notAccepted, "one of several at once");
+      if (notAccepted) return explainNotAccepted(session, notAccepted, "one of several at once");
       if (session.handlesOneByOne(attempts)) break;
     }
     return checkEffects(session, { before, expected: toOneEffectEach(deliveries), whenMissing: this.advice });

@@ -4,7 +4,7 @@ import {
   checkEffects,
   deliverInTurn,
   deliverWhenFree,
-  judgeNotAccepted,
+  explainNotAccepted,
   toOneEffectEach,
 } from "../check.ts";
 import { createId, type RequestVariant, type TestDelivery } from "../delivery.ts";
@@ -42,7 +42,7 @@ export const retryAfter5xx: Check = {
     await session.deliver(retried!);
     for (const delivery of [others[0]!, retried!, others[1]!, retried!]) {
       const attempt = await deliverWithRetries(session, delivery);
-      if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "the last attempt");
+      if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "the last attempt");
     }
     return checkEffects(session, { before, expected: toOneEffectEach([retried!, ...others]) });
   },
@@ -73,7 +73,7 @@ export const timeoutAfterCommit: Check = {
     await session.deliver(delivery, { leave: "at-answer" });
     await session.readProbe();
     const attempt = await deliverWhenFree(session, delivery);
-    if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "the retry");
+    if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "the retry");
     return checkEffects(session, { before, expected: toOneEffectEach([delivery]) });
   },
 };
@@ -109,10 +109,10 @@ export const wholeSchedule: Check = {
       await session.deliver(delivery, variant);
       const other = await session.deliver(others[index]!);
       if (isAccepted(other)) continue;
-      return judgeNotAccepted(session, other, `attempt ${index + 1}: ${label}; then another delivery`);
+      return explainNotAccepted(session, other, `attempt ${index + 1}: ${label}; then another delivery`);
     }
     const attempt = await deliverWhenFree(session, delivery);
-    if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "attempt 6");
+    if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "attempt 6");
     const expected = toOneEffectEach([delivery, ...others]);
     return checkEffects(session, { before, expected, whenMissing: SURVIVE_FAILURES });
   },
@@ -197,7 +197,7 @@ export const longMemory: Check = {
     if (!session.isSlow || othersCount < MAX_FILLING_MS / session.fastestMs) {
       const delivery = session.makeDelivery();
       const attempt = await session.deliver(delivery);
-      if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "before the others");
+      if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "before the others");
       ({ accepted: othersCount, deferred } = await deliverOthers(session));
       const afterOthers = await repeat(session, { delivery, when: `after ${othersCount} others` });
       if (afterOthers.outcome !== "passed") return afterOthers;
@@ -253,7 +253,7 @@ async function repeat(
 ): Promise<Finding> {
   const before = await session.readProbe();
   const attempt = await deliverWhenFree(session, delivery);
-  if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, `a repetition ${when}`);
+  if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, `a repetition ${when}`);
   const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
   if (effects === null || effects.difference === null)
     return passed(`a repetition ${when}: the receiver ${describeResult(attempt)}`, attempt);

@@ -18,7 +18,7 @@ export function createSignedCase(
 /** The same for a case whose problems another case finds too. */
 const createCoveredCase: typeof createSignedCase = (label, write) => ({
   ...createSignedCase(label, write),
-  isCovered: true,
+  skipForSlow: true,
 });
 
 /** A check of signatures that are wrong in one way; the fix is the same if the receiver throws an exception. */
@@ -91,7 +91,7 @@ export const signaturePrefix = defineSignatureCheck({
   why: "If only the first digits are compared, an attacker guesses these few and signs any body.",
   advice: "Compare all 64 digits, or all 32 bytes; never cut a digest to a length before comparing.",
   cases: [
-    ...[8, 16, 32].map((digits) => ({ ...createPartlyRightCase(digits), isCovered: true })),
+    ...[8, 16, 32].map((digits) => ({ ...createPartlyRightCase(digits), skipForSlow: true })),
     createPartlyRightCase(48),
   ],
 });
@@ -116,7 +116,7 @@ export const signatureTrailingText = defineSignatureCheck({
   advice: "Compare text with text, or check that the digest has 64 hex digits before it is decoded.",
   cases: ["zz", " and more", ";v=1"].map((text) => ({
     ...createSignedCase(`“${text}” after the right digest`, (signature) => signature + text),
-    isCovered: text === "zz",
+    skipForSlow: text === "zz",
   })),
 });
 
@@ -135,7 +135,7 @@ export const signatureWrongPrefix = defineSignatureCheck({
         const hmac = createHmac(algorithm, session.options.secret).update(delivery.body);
         return `${algorithm}=${hmac.digest("hex")}`;
       }),
-      isCovered: algorithm === "md5",
+      skipForSlow: algorithm === "md5",
     })),
   ],
 });
