@@ -160,6 +160,16 @@ describe("a file of an unknown type is recognized by its name", () => {
     ...["php.ini", "nginx.conf", "main.py", "app.ts", "app.tsx", "lib.rs", "main.go", "Main.java", "a.c"],
     ...["query.sql", "style.css", "run.sh", "a.rst", "a.srt", "a.vtt", "events.ics", "a.diff", "README"],
     ...["Dockerfile", "Makefile", ".gitignore", "schema.graphql", "a.proto", "mail.eml", "a.tex"],
+    ...[
+      "report.Rmd",
+      "book.qmd",
+      "tsconfig.jsonc",
+      "de.xlf",
+      "track.gpx",
+      "App.csproj",
+      "a.sol",
+      "login.feature",
+    ],
   ];
   const JSON_NAMES = ["data.ndjson", "events.jsonl", "map.geojson", "book.ipynb"];
 

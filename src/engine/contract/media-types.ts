@@ -36,14 +36,16 @@ text/plain py pyi rb rs go java kt kts scala groovy clj cljs ex exs erl hs ml ml
 text/plain c h cc cpp cxx hh hpp hxx cs vb pas d nim zig v asm s ts mts cts tsx jsx vue svelte astro sh bash zsh fish bat cmd
 text/plain ps1 psm1 awk sed sql ddl graphql gql proto thrift avdl diff patch tex latex bib rst adoc asciidoc org textile pod
 text/plain srt sub ass po pot eml mbox scss sass less styl coffee liquid hbs mustache ejs pug j2 jinja tmpl tpl lock
-application/json json map har webmanifest
+text/plain jsonc json5 sbv lrc psv asc wiki mediawiki feature strings typ sty cls bst nix cue sln f90 f95 f03 for lisp el scm
+text/plain rkt vim sol ksh csh ipy pyx ino erb twig jsp asp aspx cshtml razor http rest
+application/json json map har webmanifest avsc
 application/geo+json geojson
 application/ld+json jsonld
 application/x-ipynb+json ipynb
 application/x-ndjson ndjson jsonl
 application/yaml yaml yml
 application/toml toml
-application/xml xml xsd xsl xslt wsdl rng dtd plist
+application/xml xml xsd xsl xslt wsdl rng dtd plist kml gpx opml resx csproj vbproj fsproj ttml dfxp tmx xliff xlf
 application/atom+xml atom
 application/rss+xml rss
 application/pdf pdf
@@ -61,8 +63,8 @@ application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx
 application/vnd.openxmlformats-officedocument.presentationml.presentation pptx
 text/csv csv
 text/tab-separated-values tsv tab
-text/markdown md markdown mdx mkd
-text/html html htm
+text/markdown md markdown mdx mkd rmd qmd
+text/html html htm shtml
 application/xhtml+xml xhtml
 text/css css
 text/javascript js mjs cjs
