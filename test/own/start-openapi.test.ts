@@ -153,6 +153,12 @@ describe("a file that cannot be used prevents the start with one sentence", () =
       /b\.yaml:1:10: https:\/\/x\.test\/a\.yaml is not a file; nothing is fetched/,
     ],
     [
+      "a version that is no number",
+      { "a.yaml": "openapi: v3.1\npaths: {}\n" },
+      "a.yaml",
+      /a\.yaml:1:10: the version must be a text with three numbers, such as "3\.1\.0", not "v3\.1"/,
+    ],
+    [
       "a document that is not there",
       { "b.yaml": "openapi: ./a.yaml\n" },
       "b.yaml",

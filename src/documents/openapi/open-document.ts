@@ -84,7 +84,7 @@ export function requireOpenApi({ value, file, text, locate }: UserDocument): Jso
       "this is not an OpenAPI document: it has no `openapi` with its version, such as 3.1.0",
     );
   if (typeof openapi !== "string" || !VERSION.test(openapi)) {
-    const isShort = /^3(\.[012])?$/.test(String(openapi));
+    const isShort = /^v?3(\.[012](\.\d+)?)?$/.test(String(openapi));
     const message = isShort
       ? `the version must be a text with three numbers, such as "3.1.0", not ${JSON.stringify(openapi)}`
       : `OpenAPI ${JSON.stringify(openapi)} is not supported; 3.0, 3.1 and 3.2 are`;

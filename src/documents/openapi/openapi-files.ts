@@ -44,8 +44,8 @@ export class OpenApiFiles implements OwnFiles {
     const { text, displayName } = this.read(file);
     const document = openDocument(text, displayName);
     // A version in an OpenAPI document, a path in a file of bindings.
-    const versionOrPath = isJsonObject(document.value) ? document.value["openapi"] : undefined;
-    if (typeof versionOrPath !== "string" || /^[\d.]+(-\w+)?$/.test(versionOrPath))
+    const { openapi: versionOrPath, paths } = isJsonObject(document.value) ? document.value : {};
+    if (typeof versionOrPath !== "string" || paths !== undefined || /^[\d.]+(-\w+)?$/.test(versionOrPath))
       return { document, sha256: toDigest(text) };
     return this.openNamedDocument(versionOrPath, {
       file,
