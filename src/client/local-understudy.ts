@@ -9,7 +9,7 @@ import type { LocalUnderstudy } from "./create-understudy.ts";
 import { ControlHttp } from "./http.ts";
 import { readOwnOperations } from "./own-documents.ts";
 import type { SandboxStart } from "./sandbox-start.ts";
-import { createTransport, refuseAfterClose } from "./transport.ts";
+import { createTransport, followRedirects, refuseAfterClose } from "./transport.ts";
 
 /** Returns a client with the features of a server, without a server. @throws as `createSandbox` */
 export async function createLocal({
@@ -18,7 +18,10 @@ export async function createLocal({
 }: SandboxStart & { onDelivery?: OnDelivery | undefined }): Promise<LocalUnderstudy> {
   const understudy = refuseAfterClose(await assembleLocal(start, onDelivery));
   const fetch = (request: Request) => keepProcessAlive(understudy.fetch(request));
-  const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
+  const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, {
+    transport: createTransport(fetch),
+    fetch: followRedirects(fetch),
+  });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
 }
 

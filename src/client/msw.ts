@@ -58,7 +58,9 @@ async function forwardRequest(
   request: Request,
   { send, base, to }: { send: typeof fetch; base: string; to: string },
 ): Promise<Response> {
-  const { method, redirect, signal } = request;
+  const { method, signal } = request;
+  // MSW follows the redirects of an answer itself, also to the origins of other handlers.
+  const redirect = to.startsWith(IN_PROCESS_ORIGIN) ? "manual" : request.redirect;
   const headers = [...request.headers].filter(([name]) => !CONNECTION_HEADER.test(name));
   const url = to.replace(/\/$/, "") + request.url.slice(base.length);
   try {

@@ -6,7 +6,7 @@ import type { PageSandbox, PageStart } from "./page-start.ts";
 import type { PageWorker } from "./page-worker.ts";
 import { requireKey, SandboxClient, toCredentials } from "./sandbox.ts";
 import { shareWorld } from "./shared-world.ts";
-import { createTransport, refuseAfterClose } from "./transport.ts";
+import { createTransport, followRedirects, refuseAfterClose } from "./transport.ts";
 import type { SandboxState } from "./types.ts";
 
 /** Loads the engine and opens the world, or joins another tab that has it. @throws Problem, DocumentError, Error */
@@ -40,7 +40,7 @@ function requireEval(): void {
 
 /** A client of the control API of an engine. */
 export function connectToEngine({ fetch }: Pick<BrowserEngine, "fetch">): UnderstudyClient {
-  const senders = { transport: createTransport(fetch), fetch };
+  const senders = { transport: createTransport(fetch), fetch: followRedirects(fetch) };
   return new UnderstudyClient(new ControlHttp(IN_PROCESS_ORIGIN, undefined, senders));
 }
 

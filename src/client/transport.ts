@@ -25,6 +25,44 @@ export type Transport = (url: string, call: Call) => Promise<Reply>;
 const { fetch } = globalThis;
 export const defaultFetch = (request: Request): Promise<Response> => fetch(request);
 
+const REDIRECTS = [301, 302, 303, 307, 308];
+/** As in the Fetch standard. */
+const MAX_REDIRECTS = 20;
+
+/** Treats redirects as the global `fetch` does, except that no request leaves the engine, which answers every origin. */
+export function followRedirects(send: typeof defaultFetch): typeof defaultFetch {
+  return async (first) => {
+    let request = first;
+    for (let count = 0; ; count += 1) {
+      const copy = request.body === null ? request : request.clone();
+      const response = await send(request);
+      const location = response.headers.get("location");
+      if (!REDIRECTS.includes(response.status) || location === null || first.redirect === "manual")
+        return count === 0 ? response : Object.defineProperty(response, "redirected", { value: true });
+      if (first.redirect === "error" || count === MAX_REDIRECTS) throw new TypeError("fetch failed");
+      request = await toRedirected(copy, location, response.status);
+    }
+  };
+}
+
+/** @throws TypeError for a URL that `fetch` cannot request */
+async function toRedirected(request: Request, location: string, status: number): Promise<Request> {
+  const { url, method, redirect, signal } = request;
+  const target = new URL(location, url);
+  if (!/^https?:$/.test(target.protocol)) throw new TypeError("fetch failed");
+  const headers = new Headers([...request.headers]);
+  if (target.origin !== new URL(url).origin)
+    for (const name of ["authorization", "cookie"]) headers.delete(name);
+  const init = { redirect, signal: signal instanceof AbortSignal ? signal : null };
+  const becomesGet = status === 303 ? method !== "HEAD" : status < 303 && method === "POST";
+  if (!becomesGet) {
+    const body = request.body === null ? null : await request.arrayBuffer();
+    return new Request(target, { ...init, method, headers, body });
+  }
+  for (const name of [...headers.keys()]) if (name.startsWith("content-")) headers.delete(name);
+  return new Request(target, { ...init, headers });
+}
+
 export function createTransport(send: (request: Request) => Promise<Response>): Transport {
   return async (url, call) => {
     const response = await send(new Request(url, { ...call, headers: { ...call.headers } } as RequestInit));

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Window } from "happy-dom";
+import { HttpResponse, http } from "msw";
 import { setupServer } from "msw/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createUnderstudy } from "../../src/client/create-understudy.ts";
@@ -46,6 +47,62 @@ async function readBroken(response: Response): Promise<{ text: string; error: un
     return { text, error };
   }
 }
+
+describe("a redirect is treated as by a sandbox with a server", () => {
+  const HOOK = { url: "http://127.0.0.1:9/hook", events: ["user.created"] };
+  const asJson = { ...asAda.headers, "content-type": "application/json" };
+
+  it.each([
+    ["followed", 307, "/v2/models", asDan],
+    ["not followed on demand", 307, "/v2/models", { ...asDan, redirect: "manual" }],
+    ["an error on demand", 302, "/v2/models", { ...asDan, redirect: "error" }],
+    [
+      "followed with the body",
+      308,
+      "/webhooks",
+      { method: "POST", headers: asJson, body: JSON.stringify(HOOK) },
+    ],
+    ["followed as a GET", 303, "/webhooks", { method: "POST", headers: asJson, body: JSON.stringify(HOOK) }],
+    ["relative to the first URL", 301, "../v2/models", asDan],
+    ["ended after twenty", 302, "/v1/models?again", asDan],
+    ["an error to an URL of another kind", 302, "mailto:a@b.test", asDan],
+    ["an answer without Location", 302, "", asDan],
+  ] satisfies [string, number, string, RequestInit][])(
+    "%s [interfaces 17]",
+    async (_, status, location, init) => {
+      const server = await createUnderstudy();
+      try {
+        const results = [];
+        for (const one of [sandbox, await server.sandbox({ origin: true })]) {
+          const effect = { status, ...(location && { headers: { Location: location } }) };
+          await one.faults.add({ match: { path: "/v1/models" }, effect });
+          const answer = await one.fetch("/v1/models", init).catch((error: Error) => error);
+          const { entries } = await one.journal.list();
+          const requests = entries.map(({ method, path }) => `${method} ${path}`);
+          if (answer instanceof Error) results.push([answer.name, requests]);
+          else results.push([answer.status, new URL(answer.url).pathname, answer.redirected, requests]);
+        }
+        expect(results[0]).toEqual(results[1]);
+      } finally {
+        await server.close();
+      }
+    },
+  );
+
+  it("without the token if its target has another origin [interfaces 17]", async () => {
+    const { url, id } = await sandbox.receivers.add({ answers: [200] });
+    const Location = url.replace("understudy.test", "localhost");
+    await sandbox.faults.add({
+      match: { path: "/v1/models" },
+      effect: { status: 307, headers: { Location } },
+    });
+    const headers = { authorization: `Bearer ${KEYS.dan}`, "api-key": KEYS.dan };
+    expect((await sandbox.fetch("/v1/models", { headers })).url).toBe(Location);
+    const [request] = (await sandbox.receivers.requests(id)).items;
+    expect(Object.keys(request!.headers)).toContain("api-key");
+    expect(Object.keys(request!.headers)).not.toContain("authorization");
+  });
+});
 
 describe("a sandbox in this process", () => {
   it("rejects requests and calls after close() with a sentence [interfaces 17]", async () => {
@@ -316,6 +373,19 @@ describe("a sandbox in this process", () => {
       expect((await fetch(upload_url, { method: "PUT", body: "hello" })).status).toBe(200);
       await sandbox.faults.add({ match: { operation: "models.list" }, effect: { wire: "reset" } });
       await expect(fetch("https://api.example.com/v1/models", asDan)).rejects.toThrow(TypeError);
+    } finally {
+      msw.close();
+    }
+  });
+
+  it("redirects through MSW's handlers to other handlers [interfaces 13, 17]", async () => {
+    const other = http.get("https://login.example.com/", () => HttpResponse.text("sign in"));
+    const msw = setupServer(other, ...handlersFor(sandbox, { origin: "https://api.example.com" }));
+    msw.listen({ onUnhandledRequest: "error" });
+    try {
+      const headers = { Location: "https://login.example.com/" };
+      await sandbox.faults.add({ match: { operation: "models.list" }, effect: { status: 302, headers } });
+      expect(await (await fetch("https://api.example.com/v1/models", asDan)).text()).toBe("sign in");
     } finally {
       msw.close();
     }
