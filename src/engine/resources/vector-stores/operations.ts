@@ -24,7 +24,7 @@ const retrieveFileStatus = operation({
   assumed: { values: { "/current_step": "G11", "/status": "G11" } },
   route: "GET /v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
   summary: "Follow the processing of a file in a store",
-  description: "An unknown store is a 404 `FILE_NOT_IN_STORE`, too.",
+  description: "An unknown store is a 404 `FILE_NOT_IN_STORE`.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_"), file_id: Id("file_") }),
   errors: [...MEMBER_ERRORS, "FILE_NOT_IN_STORE"],
   success: { status: 200, schema: ProcessingStatus },
