@@ -369,6 +369,38 @@ it("a POST of a pair that neither sends nor answers the record, or answers a lis
   }
 });
 
+it.each([
+  ["one of two types", "{ oneOf: [{ type: integer }, { type: string }] }", 99],
+  ["a nullable one", "{ anyOf: [{ type: integer }, { type: 'null' }] }", 99],
+  ["any value", "{}", 99],
+  ["a list", "{ type: array, items: { type: integer } }", [7, 99]],
+])(
+  "a fixture is refused for a number that names a missing record: %s [interfaces 5]",
+  async (_, schema, event) => {
+    const openapi: object = parse(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /events: { get: { operationId: list, ${answer(`{ type: array, items: ${makeRef("Event")} }`)} } }
+components:
+  schemas:
+    Event: { type: object, required: [id], properties: { id: { type: integer } } }
+    Memo: { type: object, required: [id], properties: { id: { type: integer }, event: ${schema} } }
+x-understudy:
+  collections:
+    events: { schema: "#/components/schemas/Event" }
+    memos: { schema: "#/components/schemas/Memo", belongs_to: { event: events } }
+  operations: { list: { list: events } }
+`);
+    const create = (named: unknown) =>
+      createSandbox({
+        openapi: [openapi],
+        fixture: { events: [{ id: 7 }], memos: [{ id: 1, event: named }] } as object,
+      });
+    await (await create(Array.isArray(event) ? [7] : 7)).close();
+    await expect(create(event)).rejects.toThrow("there is no event 99");
+  },
+);
+
 it.each(["id", "eventId", "code"])(
   "a fixture and a state call may give a numeric id as the number that answers show (%s) [interfaces 4, 5]",
   async (field) => {

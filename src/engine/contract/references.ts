@@ -55,14 +55,18 @@ export function visitReferences(
 ): void {
   if (!hasReferences(schema)) return;
   const { type, items, anyOf = [] } = schema as JsonSchema;
-  const isId =
-    typeof value === "string" || (typeof value === "number" && /integer|number/.test(String(type)));
+  // Users' documents may have numbers as ids.
+  const takesNumbers = type === undefined || /array|integer|number/.test(String(type));
+  const isId = (one: unknown) => typeof one === "string" || (takesNumbers && typeof one === "number");
   const { "x-refers-to": reference, "x-keys-refer-to": keyReference } = schema as ReferenceKeywords;
   for (const alternative of anyOf) visitReferences(alternative, value, visit, path);
-  if (reference !== undefined && isId) visit({ reference, id: String(value), path, isKey: false });
-  else if (items !== undefined && Array.isArray(value))
-    for (const [index, item] of value.entries()) visitReferences(items, item, visit, [...path, index]);
-  else if (isJsonObject(value))
+  if (reference !== undefined && isId(value)) visit({ reference, id: String(value), path, isKey: false });
+  else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      if (reference !== undefined && isId(item))
+        visit({ reference, id: String(item), path: [...path, index], isKey: false });
+      else if (items !== undefined) visitReferences(items, item, visit, [...path, index]);
+  } else if (isJsonObject(value))
     for (const [name, field] of Object.entries(value)) {
       if (keyReference !== undefined)
         visit({ reference: keyReference, id: name, path: [...path, name], isKey: true });

@@ -57,6 +57,35 @@ describe("fixtures that extend another", () => {
     });
   });
 
+  it("merge by ids that are numbers, also in a list within a record [interfaces 5]", () => {
+    const boxes = [
+      {
+        id: "box_1",
+        parts: [
+          { id: 7, name: "lid" },
+          { id: 8, name: "base" },
+        ],
+      },
+    ];
+    const merge = (parts: unknown) => mergeDocuments({ boxes }, { boxes: [{ id: "box_1", parts }] });
+    const readParts = (merged: unknown) => (merged as { boxes: typeof boxes }).boxes[0]!.parts;
+    const changed = [
+      { id: 7, name: "cover" },
+      { id: 8, name: "base" },
+      { id: 9, name: "side" },
+    ];
+    expect(
+      readParts(
+        merge([
+          { id: 7, name: "cover" },
+          { id: 9, name: "side" },
+        ]),
+      ),
+    ).toEqual(changed);
+    expect(readParts(merge({ 7: { name: "cover" }, 9: { name: "side" } }))).toEqual(changed);
+    expect(readParts(merge({ 7: null }))).toEqual([{ id: 8, name: "base" }]);
+  });
+
   it("delete a key, a whole list, or a record addressed by its id with null [interfaces 5]", () => {
     const overlay = {
       organizations: null,
@@ -105,7 +134,8 @@ describe("fixtures that extend another", () => {
     expect(findIdKey({ connection_id: "conn", job_id: "job" })).toBe("job_id");
     expect(findIdKey({ key: "ak_", id: "apikey" })).toBe("id");
     expect(findIdKey({ key: "atlas-large" })).toBe("key");
-    expect(findIdKey({ id: 5, name: "x" })).toBeUndefined();
+    expect(findIdKey({ id: 5, name: "x" })).toBe("id");
+    expect(findIdKey({ id: null, name: "x" })).toBeUndefined();
   });
 
   it("leave both documents unchanged [interfaces 5]", () => {

@@ -10,7 +10,7 @@ export const ID_KEYS: readonly string[] =
 
 /** The field with the id of a record of the reference world's lists: the first of the usual ones that it has. */
 export function findIdKey(record: Readonly<Fields>): string | undefined {
-  return ID_KEYS.find((key) => Object.hasOwn(record, key) && typeof record[key] === "string");
+  return ID_KEYS.find((key) => Object.hasOwn(record, key) && /string|number/.test(typeof record[key]));
 }
 
 /** The fields with the ids of users' own records, by the name of their list in a fixture. */
@@ -79,7 +79,8 @@ function mergeById(base: readonly Fields[], overlay: Fields, idField?: string): 
   }
   // A new record under its id as key gets the id in the same field as the others.
   const idKey = idField ?? findIdKey(base[0]!) ?? "id";
-  for (const [id, record] of remaining) if (record !== null) merged.push({ [idKey]: id, ...record });
+  const toId = typeof base[0]![idKey] === "number" ? Number : String;
+  for (const [id, record] of remaining) if (record !== null) merged.push({ [idKey]: toId(id), ...record });
   return merged;
 }
 
