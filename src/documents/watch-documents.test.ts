@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DocumentError } from "../engine/documents/document-error.ts";
-import { DocumentLibrary } from "./document-library.ts";
+import { DocumentLibrary, type LoadedDocument } from "./document-library.ts";
 import { readFileText } from "./files.ts";
 import { DocumentWatch } from "./watch-documents.ts";
 
@@ -17,12 +17,15 @@ const toPath = (name: string) => join(cwd, `${name}.yaml`);
 const write = (name: string, text: string) => writeFileSync(toPath(name), text);
 const getVersion = (name: string) => library.find(name)?.version;
 
-/** The value of a document is its text; a text that starts with `wrong` is invalid. */
-function read(file: string) {
+/** The value of a document is its text, or that of the file that it extends; one that starts with `wrong` is invalid. */
+function read(file: string): LoadedDocument<string> {
   const { text, version } = readFileText(file, { displayName: file, noun: "a document", maxBytes: 1000 });
   if (text.startsWith("wrong"))
     throw new DocumentError([{ file, line: 1, column: 1, field: "", message: text }]);
-  return { value: text, files: new Map([[file, version]]) };
+  const [, base] = /^extends (.*)/.exec(text) ?? [];
+  if (base === undefined) return { value: text, files: new Map([[file, version]]) };
+  const extended = read(toPath(base));
+  return { ...extended, files: new Map([[file, version], ...extended.files]) };
 }
 
 function start(): Promise<void> {
@@ -151,6 +154,18 @@ describe("a watch over documents", () => {
     await expect.poll(() => said.at(-1)).toBe("two");
     write("a", "three");
     await expect.poll(() => said.at(-1)).toBe("three");
+  });
+
+  it("sees a file that a document extends in a folder that appears later [interfaces 6]", async () => {
+    write("a", "one");
+    getVersion("a");
+    use("a");
+    await start();
+    write("a", "extends later/base");
+    await expect.poll(() => said.at(-1)).toContain("there is no file");
+    mkdirSync(join(cwd, "later"));
+    write("later/base", "two");
+    await expect.poll(() => said.at(-1)).toBe("two");
   });
 
   it("warns once that it cannot watch a file, and continues [interfaces 2]", async () => {

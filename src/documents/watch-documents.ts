@@ -134,8 +134,9 @@ export class DocumentWatch {
       const paths = [folder, ...[...this.paths].filter((path) => dirname(path) === folder)];
       watcher.unwatch(paths);
       for (const path of paths) this.paths.delete(path);
-      this.follow();
     }
+    // A folder in which a document expects its base may have appeared.
+    this.follow();
   }
 
   private scheduleEdit(file: string): void {
