@@ -67,9 +67,6 @@ const RuleParams = sandboxParams({
   id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }),
 });
 
-/** Answers to calls that renewed a lease. */
-const renewals = new WeakSet<object>();
-
 export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.list",
@@ -94,25 +91,21 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     }),
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
-    describeChange: (_call, answer) => {
-      const { id } = (answer ?? {}) as { id?: string };
-      const isRenewal = typeof answer === "object" && answer !== null && renewals.has(answer);
-      const title = isRenewal
-        ? `The lease of the rule ${id} was renewed.`
-        : `The rule ${id ?? "without an id"} was armed.`;
-      return { title, subject: id };
-    },
+    // Only the handler knows whether the rule existed.
+    describeChange: ({ change }) => change!,
     errors: ["id-in-use", "limit-reached", "invalid-document"],
     success: { status: 201, schema: RuleBody },
-    handle({ body, query: { place }, sandbox, server }) {
+    handle({ body, query: { place }, sandbox, server, change }) {
       const faults = server.faults.getSandboxFaults(sandbox);
       const { allRules, inlineRules } = faults.rules;
       const isRenewal = inlineRules.some(({ rule }) => rule.id === body.id);
       if (!isRenewal) requireRoom(server, "rules", allRules.length + 1);
       try {
-        const answer = renderRule(faults.add(body, place));
-        if (isRenewal) renewals.add(answer);
-        return answer;
+        const armed = faults.add(body, place);
+        const { id } = armed.rule;
+        change!.subject = id;
+        change!.title = isRenewal ? `The lease of the rule ${id} was renewed.` : `The rule ${id} was armed.`;
+        return renderRule(armed);
       } catch (error) {
         if (!(error instanceof RuleExistsError)) throw error;
         throw conflict(

@@ -12,10 +12,10 @@ type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 export interface WorldChange {
   readonly kind: HistoryKind;
-  /** The sentence that describes the action. */
-  readonly title: string;
+  /** The sentence that describes the action. A handler may know it only when the action has ended. */
+  title: string;
   /** The id of the action's record; if undefined, it is found among the written records. */
-  readonly subject: string | undefined;
+  subject: string | undefined;
   readonly request?: RequestDetails;
   /** Ids in a request's path, outer ones first; the subject may be one of them. */
   readonly pathIds?: Readonly<Record<string, string>>;
