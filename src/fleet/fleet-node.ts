@@ -166,6 +166,7 @@ export class FleetNode {
     const { store } = this;
     const owned = this.saver.findOwned(name);
     if (owned !== undefined && this.session.isValid) return owned;
+    if (await this.saver.deleteRefused(name)) return undefined;
     if (!(await store.claim(name, lease))) return undefined;
     const rows = await store.load(name);
     const folder = join(this.files.path, `${name}-${store.owned.get(name)?.epoch}`);

@@ -33,6 +33,8 @@ interface TrackedSandbox {
   image: SandboxImage;
   /** Whether the state in Redis is unknown; then the whole sandbox is sent. */
   isUnknown: boolean;
+  /** Set if the creation was refused although Redis may have committed it: the node's session then. */
+  refusedSession?: string;
 }
 
 /**
@@ -126,10 +128,27 @@ export class FleetSaver {
     return this.mutex.run(name, async () => {
       // This node may have taken over a sandbox of the name meanwhile.
       if (this.parts.sandboxes.get(name) !== sandbox) throw new StoreRefusal("taken", name);
-      const image = await this.commit(sandbox, undefined);
+      await this.deleteRefused(name);
+      const { id } = this.parts.session;
+      const image = await this.commit(sandbox, undefined).catch((error: StoreRefusal) => {
+        // The caller deletes the sandbox, and the next sweep deletes it in Redis.
+        if (error.kind === "unreachable") {
+          const image = SandboxImage.capture(sandbox, this.parts.uploads);
+          this.trackedByName.set(name, { image, isUnknown: true, refusedSession: id });
+        }
+        throw error;
+      });
       this.trackedByName.get(name)?.image.release();
       this.trackedByName.set(name, { image, isUnknown: false });
     });
+  }
+
+  /** Deletes what Redis may have of a sandbox whose creation was refused; false if there is none. Call this in the mutex. */
+  async deleteRefused(name: string): Promise<boolean> {
+    const tracked = this.trackedByName.get(name);
+    if (tracked?.refusedSession === undefined) return false;
+    await this.deleteFromStore(tracked);
+    return true;
   }
 
   /** Reclaims the sandboxes of a lost session, each on its own and not while it is being saved. */
@@ -205,7 +224,7 @@ export class FleetSaver {
   private async saveTracked(tracked: TrackedSandbox): Promise<void> {
     const { sandbox } = tracked.image;
     const current = this.parts.sandboxes.get(sandbox.name);
-    if (current === undefined) return this.deleteFromStore(tracked.image);
+    if (current === undefined) return this.deleteFromStore(tracked);
     // A new sandbox of the same name is added by `register`.
     if (current !== sandbox || (!tracked.isUnknown && tracked.image.isCurrent())) return;
     let image: SandboxImage;
@@ -243,14 +262,25 @@ export class FleetSaver {
     return image;
   }
 
-  private async deleteFromStore(image: SandboxImage): Promise<void> {
+  private async deleteFromStore({ image, refusedSession }: TrackedSandbox): Promise<void> {
     const { store, dueSandboxes, chunks } = this.parts;
     const { name } = image.sandbox;
-    await store.commit(name, splitChanges([{ sandbox: name, clearPrefix: "" }]));
+    const isOwn = refusedSession === undefined || (await this.claimRefused(name, refusedSession));
+    if (isOwn) await store.commit(name, splitChanges([{ sandbox: name, clearPrefix: "" }]));
     this.trackedByName.delete(name);
     image.release();
+    if (!isOwn) return;
     dueSandboxes.remove(name);
     await chunks.remove(name).catch(() => {});
+  }
+
+  /** Claims what Redis has of a sandbox that a session of this node created; false if another node has created or claimed one. */
+  private async claimRefused(name: string, session: string): Promise<boolean> {
+    const { store } = this.parts;
+    const lease = await store.findLease(name);
+    if (lease !== undefined) return lease.session === session && store.claim(name, lease);
+    await store.removeFromFleetList(name);
+    return true;
   }
 
   /** Returns the sandbox to the state that Redis has acknowledged; called if a request waits for the refused changes. */
@@ -268,7 +298,7 @@ export class FleetSaver {
 
   private async reclaim(name: string, lost: LostSession): Promise<void> {
     const tracked = this.trackedByName.get(name);
-    if (tracked === undefined) return;
+    if (tracked === undefined || tracked.refusedSession !== undefined) return;
     const outcome = await this.parts.store.reclaim(name, lost);
     if (outcome === "fenced") return this.recordTakeover(name);
     if (lost.restarted) this.parts.dueSandboxes.adopt(name);

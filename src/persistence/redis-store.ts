@@ -208,7 +208,7 @@ export class RedisStore {
     throw new StoreRefusal("limit", pluralize(this.limit, "sandbox", "sandboxes"));
   }
 
-  private async removeFromFleetList(name: string): Promise<void> {
+  async removeFromFleetList(name: string): Promise<void> {
     await this.retryWhileUnreachable(() => this.connection.send(["ZREM", toFleetKey("sandboxes"), name]));
   }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { platform, providePlatform } from "../../src/engine/platform.ts";
 import { FleetSaver } from "../../src/fleet/fleet-saver.ts";
+import { RedisConnection, toFleetRefusal } from "../../src/persistence/redis-connection.ts";
 import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { startNode, startNodeProcess, type TestNode, TOKEN } from "../support/fleet.ts";
@@ -457,6 +458,31 @@ describe("a fleet [interfaces 15]", () => {
     ]);
     expect((await a.control("GET", "/_control/health")).body.fleet.fenced).toBe(0);
   }, 60_000);
+
+  it.each(["the same node", "another node"])(
+    "leaves the name of a refused creation free if Redis committed it unheard, also at %s [interfaces 15]",
+    async (place) => {
+      const [a, b] = [await start(), await start()];
+      const { runScript } = RedisConnection.prototype;
+      const cut = vi.spyOn(RedisConnection.prototype, "runScript");
+      cut.mockImplementation(async function (this: RedisConnection, script, keys, words) {
+        const reply = await runScript.call(this, script, keys, words);
+        if (keys[0]!.includes("{cut}")) throw toFleetRefusal("unreachable", "the connection was cut");
+        return reply;
+      });
+      expect((await a.control("POST", "/_control/sandboxes", { name: "cut" })).status).toBe(503);
+      cut.mockRestore();
+      if (place === "another node")
+        await waitUntil(async () => (await b.control("GET", "/_control/sandboxes/cut")).status === 404);
+      const node = place === "another node" ? b : a;
+      expect((await node.control("POST", "/_control/sandboxes", { name: "cut", seed: 9 })).status).toBe(201);
+      await waitUntil(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
+      expect((await a.control("GET", "/_control/sandboxes/cut")).body.seed).toBe(9);
+      expect((await b.control("GET", "/_control/sandboxes")).body.total).toBe(2);
+      expect((await a.control("GET", "/_control/health")).body.fleet.fenced).toBe(0);
+    },
+    60_000,
+  );
 
   it("refuses with Retry-After while Redis is silent for longer than a lease, and recovers [interfaces 15]", async () => {
     const a = await start();
