@@ -14,7 +14,7 @@ import { TOOLS } from "../../src/client/mcp/mcp-server.ts";
 import { createMcpHttpHandler } from "../../src/client/mcp/serve.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { sendRawRequest } from "../support/raw-request.ts";
-import { createTempFolder, removeTempFolders, runCommand } from "../support/run-understudy.ts";
+import { createTempFolder, removeTempFolders, runCommand, startServer } from "../support/run-understudy.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 const READING = [
@@ -368,7 +368,8 @@ describe("a connection by MCP", () => {
   });
 
   it("hands out URLs of the address that the agent called, and needs no way back to it [interfaces 13]", async () => {
-    const port = Number(new URL(understudy.url).port);
+    const { ready, stop } = await startServer();
+    const port = Number(new URL(ready.url).port);
     // Passes bytes on as a port mapping does, and stops accepting connections before the API is called.
     const mapping = createTcpServer((socket) => void socket.pipe(connectTcp(port)).pipe(socket));
     await once(mapping.listen(0, "127.0.0.1"), "listening");
@@ -383,6 +384,20 @@ describe("a connection by MCP", () => {
     const body = { filename: "a.txt", mime_type: "text/plain", file_size: 1 };
     const asked = { sandbox: "mapped", method: "POST", path, as: "usr_dan", body };
     expect(JSON.stringify(await call(client, "call_api", asked))).toContain(`${address}/_s/mapped/`);
+    await stop();
+  });
+
+  it("survives requests that HTTP forbids, and reports what they get [interfaces 13]", async () => {
+    const { ready, stop } = await startServer();
+    const client = await createHttpTransport(ready.url);
+    const asked = { method: "GET", path: "/v1/models", as: "usr_dan" };
+    await call(client, "call_api", { ...asked, headers: { "content-length": "3" } });
+    expect(await callRefused(client, "call_api", { ...asked, method: "CONNECT" })).toContain(
+      "no whole answer",
+    );
+    expect(await call(client, "call_api", { ...asked, method: "HEAD" })).toMatchObject({ status: 405 });
+    expect(await call(client, "call_api", { ...asked, body: { a: "ä" } })).toMatchObject({ status: 200 });
+    await stop();
   });
 
   it("limits bodies, and answers to what is not a message [interfaces 13]", async () => {

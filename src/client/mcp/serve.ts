@@ -9,6 +9,8 @@ import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
 import { connect, UnderstudyClient } from "../connect.ts";
 import { ControlHttp } from "../http.ts";
+// `fetch` would replace the Host.
+import "../node-transport.ts";
 import { startOnce } from "../start-once.ts";
 import { createMcpServer, loadTarget } from "./mcp-server.ts";
 

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { request as requestTls } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { cutText } from "../../engine/contract/text.ts";
-import { toFailure } from "../../hosts/node/outbound/outbound-failure.ts";
+import { CLOSED_UNANSWERED, toFailure } from "../../hosts/node/outbound/outbound-failure.ts";
 import { requireKey } from "../sandbox.ts";
 import {
   type Arguments,
@@ -151,10 +150,15 @@ async function callApi({ client }: ToolTarget, args: Arguments): Promise<unknown
   const outgoing = (base.startsWith("https:") ? requestTls : request)(base + route, {
     method: String(method).toUpperCase(),
     headers: Object.fromEntries(headers),
+    // A request that is not valid, which is allowed here, would break the next one of its connection.
+    agent: false,
   });
   try {
-    outgoing.end(sent);
-    const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once("response", resolve).on("error", reject);
+      outgoing.once("close", () => reject(new Error(CLOSED_UNANSWERED)));
+      outgoing.end(sent);
+    });
     return { status: answer.statusCode, headers: answer.headers, ...(await readBody(answer)) };
   } catch (error) {
     throw new Error(`the request got no whole answer: ${toFailure(error).error.message}`);
