@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { type Certificate, toLists } from "../hosts/node/create-server.ts";
 import { makeCertificate } from "../hosts/node/make-certificate.ts";
-import { requireSuccess, UsageError } from "./failure.ts";
+import { runOrThrowUsageError, UsageError } from "./failure.ts";
 
 export interface UsedCertificate extends Certificate {
   /** The file that clients have to trust; undefined if the user gave the certificate. */
@@ -20,14 +20,14 @@ export function readCertificate(cert: string | undefined, key: string | undefine
       `--${cert === undefined ? "key needs --cert" : "cert needs --key"}, the other half of the pair`,
     );
   const certificate = { cert: readOptionFile("--cert", cert), key: readOptionFile("--key", key) };
-  requireSuccess(`--cert ${cert} and --key ${key} cannot be used together`, () =>
+  runOrThrowUsageError(`--cert ${cert} and --key ${key} cannot be used together`, () =>
     createSecureContext(toLists(certificate)),
   );
   return certificate;
 }
 
 function readOptionFile(option: string, file: string): string {
-  return requireSuccess(`${option} ${file} cannot be read`, () => readFileSync(file, "utf8"));
+  return runOrThrowUsageError(`${option} ${file} cannot be read`, () => readFileSync(file, "utf8"));
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -10,7 +10,7 @@ import { DocumentError, formatProblem } from "../engine/documents/document-error
 import { readDocument } from "../engine/documents/read-document.ts";
 import { locateProblem, type ProblemDetails } from "../engine/documents/user-document.ts";
 import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
-import { explainUnknownScenario, requireSuccess, UsageError } from "./failure.ts";
+import { explainUnknownScenario, runOrThrowUsageError, UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
 
@@ -43,7 +43,7 @@ export interface LoadedConfiguration {
  * @throws DocumentError with file, line and column; UsageError if the file cannot be read
  */
 export function readConfiguration(file: string): LoadedConfiguration {
-  const text = requireSuccess(`cannot read the configuration ${file}`, () => readUserText(file));
+  const text = runOrThrowUsageError(`cannot read the configuration ${file}`, () => readUserText(file));
   const document = readDocument(text, {
     file,
     warn: (problem) => printError(formatProblem(problem)),

@@ -19,7 +19,7 @@ export class UsageError extends Error {
 }
 
 /** Runs work whose failure is wrong usage; `problem` begins the message. @throws UsageError, DocumentError */
-export function requireSuccess<T>(problem: string, work: () => T): T {
+export function runOrThrowUsageError<T>(problem: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -73,7 +73,7 @@ export function explainUnknownScenario({ message, hint }: UnknownScenarioError):
   );
 }
 
-/** Control calls in messages of the server, and the commands that make them. */
+/** Control calls in messages of the server, and the commands that make them. The space keeps longer paths from matching. */
 const COMMANDS: readonly (readonly [call: string, command: string])[] = [
   ["GET /_control/sandboxes ", "sandbox list"],
   ["GET /_control/openapi.json ", "openapi"],
@@ -119,7 +119,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
 
 const ADDRESS_ERRORS = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
-/** Undefined if it is not an error of the operating system. */
+/** Undefined if it is no error of the operating system, or one without words here. */
 function explainSystemError(error: SystemError): string | undefined {
   const { code, port, address, hostname, path, dest, syscall } = error;
   if (code === "EADDRINUSE")
@@ -130,7 +130,7 @@ function explainSystemError(error: SystemError): string | undefined {
   if (code === "EACCES" && syscall === "listen")
     return `port ${port} on ${address} needs administrator rights; choose a port from 1024 up with --port`;
   const words = code === undefined ? undefined : SYSTEM_ERRORS[code];
-  // The error of reading a folder names no path.
+  // An error of reading or writing an open file names no path, for example if the input is a folder.
   const stream = syscall === "read" ? "the input" : "the output";
   return words === undefined ? undefined : `cannot use ${dest ?? path ?? stream}: ${words}`;
 }

@@ -25,7 +25,7 @@ const MAX_DROPPED_SHOWN = 5;
 
 /**
  * Infers a fixture from a recording. Writes it to `out`, or without `out` returns it for printing.
- * @throws InputError, UnusableTargetError, CheckFailed, DocumentError
+ * @throws InputError, UnusableTargetError, CheckFailed, DocumentError; UsageError if `out` exists, without `force`
  */
 export async function writeFixture({ file, out, force }: FromHarOptions): Promise<Result> {
   const contract = new Contract(RESOURCES);
@@ -35,7 +35,7 @@ export async function writeFixture({ file, out, force }: FromHarOptions): Promis
     const missingBodies =
       bodilessCount === 0
         ? ""
-        : `; the recorder left out the bodies of ${pluralize(bodilessCount, "answer")}`;
+        : `; the recorder left out or cut the bodies of ${pluralize(bodilessCount, "answer")}`;
     throw new CheckFailed(`${file} shows no object of this API in an answer that succeeded${missingBodies}`);
   }
   const text = await formatFixture(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
@@ -58,7 +58,7 @@ export async function writeFixture({ file, out, force }: FromHarOptions): Promis
 
 /**
  * Infers a scenario from a recording, named after `out`, or without `out` after the recording. Writes or returns it as
- * `writeFixture` does. @throws InputError, UnusableTargetError
+ * `writeFixture` does. @throws InputError, UnusableTargetError; UsageError as there
  */
 export async function writeScenario({ file, out, force }: FromHarOptions): Promise<Result> {
   const path = out ?? file;
@@ -78,12 +78,12 @@ interface FixtureOptions {
   seed: number;
   locale: string;
   count: readonly string[] | undefined;
-  /** Its extension decides between JSON and YAML. */
+  /** The file that the caller writes; its extension decides between JSON and YAML. */
   out: string | undefined;
 }
 
-/** @throws UsageError, DocumentError */
-export async function generateFixtureText({ from, seed, locale, count, out }: FixtureOptions) {
+/** Generates a fixture and its text, and checks that `start` accepts them. @throws UsageError, DocumentError */
+export async function generateCheckedFixture({ from, seed, locale, count, out }: FixtureOptions) {
   if (!Number.isSafeInteger(seed) || seed < 0) throw new UsageError("--seed takes a whole number from 0");
   if (!LOCALES.includes(locale))
     throw new UsageError(`--locale takes one of ${LOCALES.join(", ")}, not "${locale}"`);
@@ -121,8 +121,9 @@ function requireUsable(text: string, extension: string, { users }: Record<string
     const error = checkFixture(file, { resources: RESOURCES, cwd: folder });
     if (error === undefined) return;
     const { message } = error.problems[0]!;
-    // JSON may be larger (`LARGE_LIMITS`).
+    // The limits of a file are larger for JSON (`LARGE_LIMITS`).
     const otherForm = extension === ".json" ? "" : ", or for --out FILE.json";
+    // Without a user, no number of other records gives a valid fixture.
     const advice = users === 0 ? "at least one user" : `fewer records${otherForm}`;
     throw new UsageError(`these counts give an invalid fixture: ${message}; ask for ${advice}`);
   } finally {

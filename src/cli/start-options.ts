@@ -17,7 +17,7 @@ import { toBlockList } from "../hosts/node/sites.ts";
 import type { UsedCertificate } from "./certificate.ts";
 import { readBaseUrl, requirePort } from "./command.ts";
 import type { LoadedConfiguration } from "./configuration.ts";
-import { requireSuccess, UsageError } from "./failure.ts";
+import { runOrThrowUsageError, UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
 import { readUpstream } from "./upstream-options.ts";
@@ -81,8 +81,8 @@ async function toStartOptions(
   if (readyFile !== undefined) requireReadyFile(readyFile);
   for (const flag of ["allow-webhook", "allow-upstream"] as const) requireRanges(flag, all);
   const trustProxy = (all["trust-proxy"] ?? []).flatMap((list) => list.split(",").map((one) => one.trim()));
-  requireSuccess("--allow-host", () => all["allow-host"]?.forEach(parseAllowed));
-  requireSuccess("--trust-proxy", () => toBlockList(trustProxy));
+  runOrThrowUsageError("--allow-host", () => all["allow-host"]?.forEach(parseAllowed));
+  runOrThrowUsageError("--trust-proxy", () => toBlockList(trustProxy));
   const { "max-sandboxes": maxSandboxes, "public-url": publicUrl } = all;
   if (maxSandboxes !== undefined) requireMaxSandboxes(maxSandboxes, all.shared);
   const { ownFiles, operations } = await openOwnOperations(all);
@@ -202,7 +202,8 @@ function readClock(text: string): ClockSetting {
     if (now === undefined) throw new UsageError(`--clock: "${text.slice(7)}" is not an ISO 8601 instant`);
     return { mode: "frozen", now };
   }
-  if (text.startsWith("x")) return { mode: "scaled", rate: requireSuccess("--clock", () => readRate(text)) };
+  if (text.startsWith("x"))
+    return { mode: "scaled", rate: runOrThrowUsageError("--clock", () => readRate(text)) };
   throw new UsageError(`--clock takes real, frozen, frozen@2026-03-15T12:00:00Z or x60, not "${text}"`);
 }
 

@@ -97,7 +97,7 @@ interface GenericControlOperation<P extends TObject, Q extends TObject, B extend
   ) => { title: string; subject?: string | undefined };
   /** The kind of its history entry, unless it is `control`. */
   kind?: "scenario" | "restore";
-  /** A rewind keeps its change. */
+  /** Whether a rewind keeps the change that it makes. */
   stays?: true;
 }
 

@@ -76,11 +76,15 @@ export function compareWorlds(api: Api, oldWorld: WorldValue, newWorld: WorldVal
 /** The records before and after an entry of the history, by collection. */
 export function toRecordChanges(api: Api, states: BeforeAfter): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
-  if (states.from === states.to) return changes;
-  // Only the entry's own writes, without those of timers that it ran, are between the versions `from` and `to`.
+  if (states.fromVersion === states.toVersion) return changes;
+  // Only the entry's own writes, without those of timers that it ran, are between `fromVersion` and `toVersion`.
   const read = (version: number, { environment, now }: BeforeAfter["before"]) =>
     toReader(states.versions.getRoot(version)!, environment, now);
-  const differences = listDifferences(api, read(states.from, states.before), read(states.to, states.after));
+  const differences = listDifferences(
+    api,
+    read(states.fromVersion, states.before),
+    read(states.toVersion, states.after),
+  );
   for (const { name, id, before = null, after = null } of differences)
     append(changes, name, { id, before, after });
   return changes;

@@ -58,14 +58,17 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
 );
 
 /**
- * Converts an uploaded snapshot to a value that can be restored. Each record must be valid for the calls that
- * read and write state, so that none breaks the emulated API later.
- * @throws Problem 422
+ * Converts an uploaded snapshot to a value that can be restored. Each record is validated as in state calls: an invalid one
+ * would break the emulated API later.
+ * @throws Problem 422, or the system's error if the bytes of uploads cannot be written
  */
-export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): Promise<SandboxValue> {
+export async function readSnapshot(
+  { api, blobs: blobStore }: Sandbox,
+  document: unknown,
+): Promise<SandboxValue> {
   requireKnownFormat(document as Record<string, unknown>);
   checkInput(SnapshotFile, document);
-  const decoding = decodeSnapshot(document as SnapshotDocument, api.collections, blobs);
+  const decoding = decodeSnapshot(document as SnapshotDocument, api.collections, blobStore);
   const value = await decoding.catch((error: unknown) => {
     throw error instanceof WorldDocumentError ? toProblem(error, api) : error;
   });
@@ -73,7 +76,7 @@ export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): 
     validateWorld(api.resources, value.world);
     return value;
   } catch (error) {
-    blobs.release(value.blobs);
+    blobStore.release(value.blobs);
     throw error;
   }
 }
@@ -83,6 +86,7 @@ function toProblem(
   { resources }: Pick<Api, "resources">,
 ): Problem {
   const hint = name === undefined ? undefined : findNearest(name, listStateCollections(resources).keys());
+  // The error names the place of a value, but does not contain it.
   return unprocessable(`world.${field}`, null, message, hint);
 }
 

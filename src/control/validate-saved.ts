@@ -19,8 +19,9 @@ import {
   WholeNumber,
 } from "./validate-world.ts";
 
-// The parts of a `SavedSandbox`; its types, `FaultState`, `StoredEntry` and the `Progress` of rules describe the fields.
-const Names = Type.Array(Type.String());
+// The parts of a `SavedSandbox`. The fields are described where their types are declared: there, in `FaultState`, in
+// `StoredEntry`, and in the `Progress` of rules.
+const Texts = Type.Array(Type.String());
 
 const RuleProgress = ClosedObject({
   calls: WholeNumber,
@@ -40,7 +41,7 @@ const StoredWorld = ClosedObject({
   facts: ClosedObject({ ...createWorldFields({ wall: Epoch }), taken_at: Epoch }),
   windows: RateWindows,
   uploads: Type.Optional(StoredUploads),
-  tables: MapOf(ClosedObject({ put: Records, removed: Names })),
+  tables: MapOf(ClosedObject({ put: Records, removed: Texts })),
 });
 
 const NullableText = Nullable(Type.String());
@@ -63,7 +64,7 @@ const HistoryEntry = ClosedObject({
   stays: Type.Optional(Type.Boolean()),
   undone: Type.Boolean(),
   delivered: Type.Optional(Nullable(Type.Boolean())),
-  leaves: Names,
+  leaves: Texts,
 });
 const History = ClosedObject({
   about: ClosedObject({ next: WholeNumber, base: WholeNumber, dropped: WholeNumber }),
@@ -81,9 +82,9 @@ const Saved = ClosedObject({
     resets: WholeNumber,
     forked_from: Type.Optional(Type.String()),
     start: Epoch,
-    snapshots: Names,
+    snapshots: Texts,
     /** The files of the server's own operations; the sandbox's own document is the other `operations`. */
-    operations: Type.Optional(Names),
+    operations: Type.Optional(Texts),
   }),
   fixture: ClosedObject({ name: Type.String(), document: Type.Object({}) }),
   operations: Type.Optional(
@@ -91,8 +92,8 @@ const Saved = ClosedObject({
   ),
   faults: Type.Optional(
     ClosedObject({
-      first: Names,
-      active: Names,
+      first: Texts,
+      active: Texts,
       opened: Type.Optional(Type.Array(ClosedObject({ name: Type.String(), document: Type.Object({}) }))),
       inline: Type.Array(ClosedObject({ id: Type.String(), rule: Type.Object({}) })),
       progress: MapOf(RuleProgress),
@@ -106,8 +107,9 @@ const Saved = ClosedObject({
 });
 
 /**
- * Validates stored sandboxes by the same rules as requests; `checkShape` and `checkWorld` throw a Problem. Records that
- * an edited declaration of own operations no longer allows stay, as on a running server; each file gets one warning.
+ * Validates stored sandboxes by the same rules as requests; `checkShape` and `checkWorld` throw a Problem. If a declaration
+ * of own operations was edited, records that it no longer allows stay, as on a running server, with one warning for each
+ * world and file.
  */
 export function createSavedValidator(getApi: () => Api, log: { warn(sentence: string): void }) {
   return {
@@ -128,6 +130,7 @@ export function createSavedValidator(getApi: () => Api, log: { warn(sentence: st
         }
       }
     },
+    /** Compiles the validators in steps; the server may answer requests between two of them. */
     *prepare(): Generator<void> {
       toValidator(Saved);
       yield;

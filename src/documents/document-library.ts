@@ -27,11 +27,11 @@ interface DocumentSource<T> {
   read: () => LoadedDocument<T>;
 }
 
-/** One document: the active version, and the problem of a newer one. */
+/** One document: the active value, and the problem of a newer text. */
 export class Document<T> {
   readonly file: string | undefined;
-  /** The last good version; undefined if there was none. */
-  version: T | undefined;
+  /** The value of the last good text; undefined if there was none. */
+  value: T | undefined;
   /** The problem of the newest text, if it is invalid. */
   problem: DocumentError | undefined;
   private readonly source: DocumentSource<T>;
@@ -52,26 +52,26 @@ export class Document<T> {
     return this.fileVersions.has(file);
   }
 
-  /** Whether the file has changed since the active version was read. */
-  isOutdated(file: string): boolean {
+  /** Whether a file of the document has changed since it was read. */
+  hasFileChanged(file: string): boolean {
     const fileVersion = this.fileVersions.get(file);
     return fileVersion !== undefined && fileVersion !== getFileVersion(file);
   }
 
-  get isStale(): boolean {
-    return [...this.fileVersions.keys()].some((file) => this.isOutdated(file));
+  get hasAnyFileChanged(): boolean {
+    return [...this.fileVersions.keys()].some((file) => this.hasFileChanged(file));
   }
 
   /**
-   * Reads the document again. If the newest text is invalid, or `differs` throws because it cannot replace the active
-   * version, that version stays, with the problem. Returns whether the version changed, as `differs` decides.
+   * Reads the document again. If the newest text is invalid, or `differs` throws because the newest value cannot replace the
+   * active one, the active value stays, with the problem. Returns whether the value changed, as `differs` decides.
    */
   refresh(differs: (before: T, after: T) => boolean): boolean {
-    const before = this.version;
+    const before = this.value;
     try {
       const { value, files } = this.source.read();
       const changed = before === undefined || differs(before, value);
-      if (changed) this.version = value;
+      if (changed) this.value = value;
       this.problem = undefined;
       this.fileVersions.clear();
       for (const [file, fileVersion] of files) this.fileVersions.set(file, fileVersion);
@@ -79,7 +79,8 @@ export class Document<T> {
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;
       this.problem = error;
-      // The broken or missing file may be one that the newest text extends: then, this document is read again.
+      // The newest text may extend the broken or missing file, so a change of that file causes another reading. A file that
+      // was read before keeps its earlier version, and counts as changed.
       const suspects = error.problems.map((one) => resolve(this.source.cwd, one.file));
       for (const file of [...suspects, ...error.missingFiles])
         if (!this.fileVersions.has(file)) this.fileVersions.set(file, getFileVersion(file));
@@ -93,13 +94,13 @@ interface LibraryOptions<T> {
   folders: readonly string[];
   /** The folder that relative paths start from, also in messages. */
   cwd: string;
-  /** The number of documents that stay in memory without being referenced. */
+  /** The number of recently used documents that stay in memory without being referenced. */
   cacheSize: number;
   /** Reads and checks a file. @throws DocumentError */
   read: (file: string) => LoadedDocument<T>;
   /** The name in the document; undefined if documents are named after their files. */
-  getName: ((version: T) => string) | undefined;
-  /** Whether a newer version differs. @throws DocumentError if it cannot replace the other */
+  getName: ((value: T) => string) | undefined;
+  /** Whether a newer value differs. @throws DocumentError if it cannot replace the other */
   differs: (before: T, after: T) => boolean;
   /** A document in use changes only by `refresh`; any other is read again when it is requested. */
   isInUse: (document: Document<T>) => boolean;
@@ -108,13 +109,13 @@ interface LibraryOptions<T> {
 /** The documents in use that an edit of a file changed or broke. */
 export interface AffectedDocuments<T> {
   changed: Document<T>[];
-  /** The last good version of these stays active. */
+  /** The last good value of these stays active. */
   broken: { document: Document<T>; problem: DocumentError }[];
 }
 
 /**
- * Documents of one kind by name: from the user's folder, the shipped folder, single files, and values without a file.
- * Each is read when it is first requested, and keeps its last good version.
+ * Documents of one kind by name: from single files, the user's folder and the shipped folder, in this order of precedence,
+ * and from values without a file. Each is read when it is first requested, and keeps its last good value.
  */
 export class DocumentLibrary<T> {
   readonly folders: readonly string[];
@@ -131,9 +132,9 @@ export class DocumentLibrary<T> {
     this.documents = new WeakLruCache(cacheSize);
   }
 
-  getName({ file, version }: Document<T>): string {
+  getName({ file, value }: Document<T>): string {
     const { getName } = this.options;
-    return version !== undefined && getName !== undefined ? getName(version) : toDocumentName(file ?? "");
+    return value !== undefined && getName !== undefined ? getName(value) : toDocumentName(file ?? "");
   }
 
   showPath(file: string): string {
@@ -190,13 +191,13 @@ export class DocumentLibrary<T> {
     const real = resolveFile(file);
     if (real === undefined)
       throw new UnreadableFile(this.showPath(file), `there is no file ${this.showPath(file)}`);
-    const { version, problem } = this.getByFile(real);
-    if (version === undefined) throw problem!;
+    const { value, problem } = this.getByFile(real);
+    if (value === undefined) throw problem!;
     if (!this.singleFiles.includes(real)) this.singleFiles.unshift(real);
-    return version;
+    return value;
   }
 
-  /** The documents that were read and are still referenced. */
+  /** The documents in memory: the recently used ones, and those that something else refers to. */
   listLoaded(): Document<T>[] {
     return [...this.documents.values()];
   }
@@ -214,16 +215,16 @@ export class DocumentLibrary<T> {
   }
 
   /** Whether a file in use has changed since it was read. */
-  isOutdated(file: string): boolean {
-    return this.listDependents(file).some((document) => document.isOutdated(file));
+  hasFileChanged(file: string): boolean {
+    return this.listDependents(file).some((document) => document.hasFileChanged(file));
   }
 
   /** Calls back when the set of files in use may have changed. Returns a function that removes the listener. */
-  onUse(listener: () => void): () => void {
+  onFilesInUseChange(listener: () => void): () => void {
     return this.listeners.add(listener);
   }
 
-  announceUse(): void {
+  announceFilesInUse(): void {
     this.listeners.notify();
   }
 
@@ -266,13 +267,13 @@ export class DocumentLibrary<T> {
     const { cwd, isInUse, differs } = this.options;
     const cached = this.documents.get(key);
     if (cached !== undefined) {
-      if (!isInUse(cached) && cached.isStale) cached.refresh(differs);
+      if (!isInUse(cached) && cached.hasAnyFileChanged) cached.refresh(differs);
       return cached;
     }
     const document = new Document<T>({ file, cwd, read });
     document.refresh(differs);
     // A document that was never valid is read again each time, since the broken file may be one that it extends.
-    if (document.version !== undefined) this.documents.set(key, document);
+    if (document.value !== undefined) this.documents.set(key, document);
     return document;
   }
 }

@@ -85,17 +85,17 @@ export class FixtureLibrary implements FixtureSource {
     // reset builds nothing, and persistence compares collections with the base by reference.
     let retained: readonly [base: Root, current: Root] | undefined;
     const buildRoot = (seed: number, settings?: Settings): Root => {
-      const version = document.version!;
-      const base = version.buildRoot(seed);
-      const current = version.buildRoot(seed, settings);
+      const value = document.value!;
+      const base = value.buildRoot(seed);
+      const current = value.buildRoot(seed, settings);
       if (current !== base || retained?.[0] !== base) retained = [base, current];
       return current;
     };
     const loaded: LoadedFixture = {
       name,
       buildRoot,
-      getMinimumRecordCount: () => getMinimumRecordCount(document.version!.data, this.shape),
-      getDocument: () => document.version!.data,
+      getMinimumRecordCount: () => getMinimumRecordCount(document.value!.data, this.shape),
+      getDocument: () => document.value!.data,
     };
     this.documentsByFixture.set(loaded, document);
     return loaded;
@@ -110,7 +110,7 @@ export class FixtureLibrary implements FixtureSource {
    * @throws DocumentError
    */
   loadData(fixture: string | object): FixtureData {
-    return this.findOrRead(fixture).version!.data;
+    return this.findOrRead(fixture).value!.data;
   }
 
   findDocument(loaded: LoadedFixture): Document<Fixture> | undefined {
@@ -164,7 +164,7 @@ export class FixtureLibrary implements FixtureSource {
 
   private recordFirstUse(document: Document<Fixture>, name: string): void {
     this.requestedNames.set(document, name);
-    if ([...document.files].length > 0) this.files.announceUse();
+    if ([...document.files].length > 0) this.files.announceFilesInUse();
   }
 
   /** @throws DocumentError */
@@ -204,7 +204,7 @@ function createRootBuilders(resources: readonly Resource[]): RootBuilders {
 
 /** @throws DocumentError if the document never had a good version */
 function requireReadable(document: Document<Fixture>): Document<Fixture> {
-  if (document.version === undefined) throw document.problem!;
+  if (document.value === undefined) throw document.problem!;
   return document;
 }
 

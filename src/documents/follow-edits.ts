@@ -73,13 +73,13 @@ export function followScenarios(
     files: {
       listFilesInUse: () => new Set([...files.listFilesInUse(), ...library.listNamesakes()]),
       isFileInUse: (file) => files.isFileInUse(file) || library.mayBeActive(file),
-      isOutdated: (file) => files.isOutdated(file),
-      onUse: (listener) => files.onUse(listener),
+      hasFileChanged: (file) => files.hasFileChanged(file),
+      onFilesInUseChange: (listener) => files.onFilesInUseChange(listener),
     },
     applyEdit(file) {
       const { changed, broken } = library.refresh(file);
       for (const { problem } of broken) onProblem(problem);
-      for (const { version } of changed) onChange(version!);
+      for (const { value } of changed) onChange(value!);
     },
   };
 }

@@ -72,7 +72,7 @@ export class ScenarioLibrary implements ScenarioSource {
       read: (file) => this.read(file),
       getName: ({ name }) => name,
       differs: (before, after) => this.differs(before, after),
-      isInUse: ({ version }) => version !== undefined && this.isActive(version.name),
+      isInUse: ({ value }) => value !== undefined && this.isActive(value.name),
     });
   }
 
@@ -91,16 +91,16 @@ export class ScenarioLibrary implements ScenarioSource {
     if (this.isActive(name)) return this.getLastGood(name);
     const document = this.files.find(name);
     if (document?.problem !== undefined) throw document.problem;
-    return document?.version ?? this.findOpenedOrDerived(name);
+    return document?.value ?? this.findOpenedOrDerived(name);
   }
 
   getLastGood(name: string): Scenario {
     const { files } = this;
     const document = files.find(name);
     const usable = [document, ...files.listLoaded()].find(
-      (one) => one?.version !== undefined && files.getName(one) === name,
+      (one) => one?.value !== undefined && files.getName(one) === name,
     );
-    if (usable?.version !== undefined) return usable.version;
+    if (usable?.value !== undefined) return usable.value;
     if (document?.problem !== undefined && !this.isActive(name)) throw document.problem;
     return this.findOpenedOrDerived(name);
   }
@@ -187,7 +187,7 @@ export class ScenarioLibrary implements ScenarioSource {
     for (const name of scenarios) this.activeCounts.set(name, (this.activeCounts.get(name) ?? 0) + 1);
     this.unsubscribe(user);
     this.subscribers.set(user, scenarios);
-    this.files.announceUse();
+    this.files.announceFilesInUse();
   }
 
   unsubscribe(user: ScenarioSubscriber): void {
@@ -222,20 +222,20 @@ export class ScenarioLibrary implements ScenarioSource {
     const { changed, broken } = files.refresh(file);
     const edited = new Set([...changed, ...wasBroken.filter(({ problem }) => problem === undefined)]);
     // A scenario that another file of the same name hides is active nowhere.
-    const current = [...edited].filter((document) => files.find(document.version!.name) === document);
-    for (const { version } of current) this.apply(version!);
+    const current = [...edited].filter((document) => files.find(document.value!.name) === document);
+    for (const { value } of current) this.apply(value!);
     const unreplaced = broken.filter(({ document }) => {
-      const other = files.find(document.version!.name);
-      if (other === undefined || other === document || other.version === undefined) return true;
-      if (this.apply(other.version)) current.push(other);
+      const other = files.find(document.value!.name);
+      if (other === undefined || other === document || other.value === undefined) return true;
+      if (this.apply(other.value)) current.push(other);
       return false;
     });
     const added = this.mayBeActive(file) ? files.getByFile(file) : undefined;
     const name = added === undefined ? "" : files.getName(added);
     if (added !== undefined && this.isActive(name) && files.find(name)?.file === file) {
-      const { version, problem } = added;
-      if (version === undefined) unreplaced.push({ document: added, problem: problem! });
-      else if (!current.includes(added) && this.apply(version)) current.push(added);
+      const { value, problem } = added;
+      if (value === undefined) unreplaced.push({ document: added, problem: problem! });
+      else if (!current.includes(added) && this.apply(value)) current.push(added);
     }
     return { changed: current, broken: unreplaced };
   }
@@ -246,14 +246,14 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   private toListed(document: Document<Scenario>, isLost: boolean): ListedScenario {
-    const { version, problem } = document;
+    const { value, problem } = document;
     const file = document.file!;
     const displayName = this.files.showPath(file);
     return {
       name: this.files.getName(document),
       file: displayName,
       origin: SHIPPED_SCENARIOS.holds(file) ? "shipped" : "own",
-      scenario: version,
+      scenario: value,
       problem: isLost ? new UnreadableFile(displayName, `there is no file ${displayName}`) : problem,
     };
   }

@@ -15,7 +15,7 @@ let said: string[];
 
 const toPath = (name: string) => join(cwd, `${name}.yaml`);
 const write = (name: string, text: string) => writeFileSync(toPath(name), text);
-const getVersion = (name: string) => library.find(name)?.version;
+const getValue = (name: string) => library.find(name)?.value;
 
 /** The value of a document is its text, or that of the file that it extends; one that starts with `wrong` is invalid. */
 function read(file: string): LoadedDocument<string> {
@@ -31,7 +31,7 @@ function read(file: string): LoadedDocument<string> {
 function start(): Promise<void> {
   const applyEdit = (file: string) => {
     const { changed, broken } = library.refresh(file);
-    said.push(...changed.map(({ version }) => version!), ...broken.map(({ problem }) => problem.message));
+    said.push(...changed.map(({ value }) => value!), ...broken.map(({ problem }) => problem.message));
   };
   watch = new DocumentWatch([{ files: library, applyEdit }], (error) => said.push(error.message));
   return watch.waitUntilReady();
@@ -58,28 +58,28 @@ afterEach(async () => {
 
 function use(name: string): void {
   used.add(toPath(name));
-  library.announceUse();
+  library.announceFilesInUse();
 }
 
 describe("a library of documents", () => {
   it("reads an unused document again; a used one keeps its version until it is refreshed [interfaces 6]", () => {
     write("a", "one");
-    expect(getVersion("a")).toBe("one");
+    expect(getValue("a")).toBe("one");
     write("a", "second");
-    expect(getVersion("a")).toBe("second");
+    expect(getValue("a")).toBe("second");
     use("a");
     write("a", "third version");
-    expect(getVersion("a")).toBe("second");
-    expect(library.refresh(toPath("a")).changed.map(({ version }) => version)).toEqual(["third version"]);
+    expect(getValue("a")).toBe("second");
+    expect(library.refresh(toPath("a")).changed.map(({ value }) => value)).toEqual(["third version"]);
   });
 
   it("keeps the last good version of a broken document, and reports the problem [interfaces 6]", () => {
     write("a", "good");
-    expect(getVersion("a")).toBe("good");
+    expect(getValue("a")).toBe("good");
     use("a");
     write("a", "wrong spelling");
     expect(library.refresh(toPath("a")).broken[0]!.problem.message).toBe("wrong spelling");
-    expect(library.find("a")).toMatchObject({ version: "good", problem: { message: "wrong spelling" } });
+    expect(library.find("a")).toMatchObject({ value: "good", problem: { message: "wrong spelling" } });
     // The file has its former text again, so it has not changed.
     write("a", "good");
     expect(library.refresh(toPath("a"))).toEqual({ changed: [], broken: [] });
@@ -88,17 +88,17 @@ describe("a library of documents", () => {
 
   it("reads a document that was never valid again [interfaces 6]", () => {
     write("a", "wrong");
-    expect(library.find("a")).toMatchObject({ version: undefined, problem: { message: "wrong" } });
+    expect(library.find("a")).toMatchObject({ value: undefined, problem: { message: "wrong" } });
     write("a", "right");
-    expect(getVersion("a")).toBe("right");
-    expect(getVersion("b")).toBeUndefined();
+    expect(getValue("a")).toBe("right");
+    expect(getValue("b")).toBeUndefined();
   });
 });
 
 describe("a watch over documents", () => {
   it("sees an edit that was made before it began [interfaces 6]", async () => {
     write("a", "one");
-    getVersion("a");
+    getValue("a");
     use("a");
     write("a", "edited meanwhile");
     await start();
@@ -108,16 +108,16 @@ describe("a watch over documents", () => {
   it("sees a single edit of a file that was just used for the first time [interfaces 6]", async () => {
     await start();
     write("a", "one");
-    getVersion("a");
+    getValue("a");
     use("a");
     write("a", "edited at once");
     await expect.poll(() => said).toEqual(["edited at once"]);
-    expect(getVersion("a")).toBe("edited at once");
+    expect(getValue("a")).toBe("edited at once");
   });
 
   it("sees each edit by a build that deletes the folder first [interfaces 6, 18]", async () => {
     write("a", "one");
-    getVersion("a");
+    getValue("a");
     use("a");
     await start();
     for (const text of ["slow build", "second", "third build"]) {
@@ -126,15 +126,15 @@ describe("a watch over documents", () => {
       mkdirSync(cwd);
       write("a", text);
       await expect.poll(() => said.at(-1)).toBe(text);
-      await expect.poll(() => getVersion("a")).toBe(text);
+      await expect.poll(() => getValue("a")).toBe(text);
     }
   });
 
   it("ignores edits of unused documents [interfaces 6]", async () => {
     write("a", "one");
     write("b", "one");
-    getVersion("a");
-    getVersion("b");
+    getValue("a");
+    getValue("b");
     use("b");
     await start();
     write("a", "not in use");
@@ -144,7 +144,7 @@ describe("a watch over documents", () => {
 
   it("sees edits in a folder that was removed and created again, as by a change of branches [interfaces 6]", async () => {
     write("a", "one");
-    getVersion("a");
+    getValue("a");
     use("a");
     await start();
     rmSync(cwd, { recursive: true });
@@ -158,7 +158,7 @@ describe("a watch over documents", () => {
 
   it("sees a file that a document extends in a folder that appears later [interfaces 6]", async () => {
     write("a", "one");
-    getVersion("a");
+    getValue("a");
     use("a");
     await start();
     write("a", "extends later/base");
@@ -171,8 +171,8 @@ describe("a watch over documents", () => {
   it("warns once that it cannot watch a file, and continues [interfaces 2]", async () => {
     write("a", "one");
     write("b", "one");
-    getVersion("a");
-    getVersion("b");
+    getValue("a");
+    getValue("b");
     use("a");
     use("b");
     rmSync(toPath("a"));

@@ -15,7 +15,10 @@ const FOLDER_CHECK_MS = 500;
 
 /** Documents whose edits change the sandboxes that use them (interfaces.md 6). */
 export interface WatchedDocuments {
-  files: Pick<DocumentLibrary<unknown>, "listFilesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
+  files: Pick<
+    DocumentLibrary<unknown>,
+    "listFilesInUse" | "isFileInUse" | "hasFileChanged" | "onFilesInUseChange"
+  >;
   applyEdit: (file: string) => void;
 }
 
@@ -40,8 +43,8 @@ export function followVersions(
   return {
     listFilesInUse: () => new Set(versions.keys()),
     isFileInUse: (file) => versions.has(file) || isNew(file),
-    isOutdated: (file) => isNew(file) || versions.get(file) !== getFileVersion(file),
-    onUse: (listener) => listeners.add(listener),
+    hasFileChanged: (file) => isNew(file) || versions.get(file) !== getFileVersion(file),
+    onFilesInUseChange: (listener) => listeners.add(listener),
   };
 }
 
@@ -64,7 +67,7 @@ export class DocumentWatch {
   constructor(documents: readonly WatchedDocuments[], onError: (error: Error) => void) {
     this.documents = documents;
     this.onError = onError;
-    this.unsubscribers = documents.map(({ files }) => files.onUse(() => this.follow()));
+    this.unsubscribers = documents.map(({ files }) => files.onFilesInUseChange(() => this.follow()));
     this.follow();
   }
 
@@ -107,7 +110,7 @@ export class DocumentWatch {
 
   /** Applies edits that were made between reading and watching. */
   private scheduleMissedEdits(paths: readonly string[]): void {
-    for (const path of paths) if (this.isOutdated(path)) this.scheduleEdit(path);
+    for (const path of paths) if (this.hasFileChanged(path)) this.scheduleEdit(path);
   }
 
   private async open(paths: readonly string[]): Promise<FSWatcher> {
@@ -163,8 +166,8 @@ export class DocumentWatch {
     return this.documents.some(({ files }) => files.isFileInUse(file));
   }
 
-  private isOutdated(file: string): boolean {
-    return this.documents.some(({ files }) => files.isOutdated(file));
+  private hasFileChanged(file: string): boolean {
+    return this.documents.some(({ files }) => files.hasFileChanged(file));
   }
 
   private fail(error: Error): void {

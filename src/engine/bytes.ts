@@ -1,6 +1,7 @@
 /* Conversions between bytes and texts that run in Node, in a browser and in a worker. */
 
 const encoder = new TextEncoder();
+/** `ignoreBOM` keeps a byte order mark as U+FEFF. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export const EMPTY_BYTES = new Uint8Array(0);
@@ -9,7 +10,7 @@ export function toUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** Malformed sequences become U+FFFD. */
+/** Malformed sequences become U+FFFD; a byte order mark stays. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
@@ -67,7 +68,7 @@ export function fromBase64(text: string): Uint8Array {
   return fromLatin1(atob(text));
 }
 
-/** Reads both alphabets; ignores other characters and a single last digit, as lenient decoders do. */
+/** Reads both alphabets; ignores other characters, and a last one that is too few for a byte, as lenient decoders do. */
 export function fromLooseBase64(text: string): Uint8Array {
   const digits = text
     .replaceAll("-", "+")
@@ -81,7 +82,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** Like `fromBase64`, for both alphabets. @throws DOMException for anything that is in neither. */
+/** Like `fromBase64`, for both alphabets. @throws DOMException for any other text. */
 export function fromBase64Url(text: string): Uint8Array {
   return fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
 }

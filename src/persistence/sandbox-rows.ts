@@ -31,7 +31,7 @@ export function* listRowChanges(
   after: SandboxImage,
 ): IterableIterator<RowChange> {
   const sandbox = after.sandbox.name;
-  const put = (section: string, id: string, value: unknown): RowChange => ({
+  const toRow = (section: string, id: string, value: unknown): RowChange => ({
     sandbox,
     section,
     id,
@@ -45,21 +45,23 @@ export function* listRowChanges(
   const old = isNew ? undefined : before;
   if (old === undefined) {
     yield { sandbox, clearPrefix: "" };
-    yield put("sandbox", "fixture", { name: after.about.fixture, document: after.source.getDocument() });
-    for (const { userSource } of after.ownResources) yield put("sandbox", "operations", userSource!.sent);
+    yield toRow("sandbox", "fixture", { name: after.about.fixture, document: after.source.getDocument() });
+    // At most one: all operations of the sandbox's own document are one resource.
+    for (const { userSource } of after.ownResources) yield toRow("sandbox", "operations", userSource!.sent);
   }
   const serverResources = after.sandbox.api.resources.filter(
     (resource) => !after.ownResources.includes(resource),
   );
-  const ownSources = serverResources.flatMap((resource) => resource.userSource?.source ?? []);
-  yield put("sandbox", "about", {
+  // The files of own operations that all sandboxes of the server have.
+  const serverSources = serverResources.flatMap((resource) => resource.userSource?.source ?? []);
+  yield toRow("sandbox", "about", {
     ...after.about,
     snapshots: [...after.snapshots.keys()],
-    ...(ownSources.length > 0 && { operations: ownSources }),
+    ...(serverSources.length > 0 && { operations: serverSources }),
   });
-  yield put("sandbox", "faults", after.faults);
+  yield toRow("sandbox", "faults", after.faults);
   yield* listValueRows("", old?.value, after.value);
-  yield put("history", "about", after.history.about);
+  yield toRow("history", "about", after.history.about);
   for (const { sequence, entry } of compareEntries(old?.history, after.history))
     yield { sandbox, section: "history", id: String(sequence), text: entry && JSON.stringify(entry) };
   for (const name of old?.snapshots.keys() ?? []) {
@@ -71,9 +73,9 @@ export function* listRowChanges(
   }
 
   function* listValueRows(prefix: string, oldValue: SandboxValue | undefined, value: SandboxValue) {
-    yield put(`${prefix}world`, "facts", toFacts(value));
-    yield put(`${prefix}world`, "windows", value.windows);
-    yield put(`${prefix}world`, "uploads", after.toStoredUploads(value));
+    yield toRow(`${prefix}world`, "facts", toFacts(value));
+    yield toRow(`${prefix}world`, "windows", value.windows);
+    yield toRow(`${prefix}world`, "uploads", after.toStoredUploads(value));
     for (const [name, table] of keepReadable(value.world.root, after.sandbox.api.collections).tables) {
       const baseTable = after.base.tables.get(name);
       const oldTable = oldValue?.world.root.tables.get(name) ?? baseTable ?? Table.empty(table.collection);
@@ -87,6 +89,7 @@ export function* listRowChanges(
 }
 
 function* compareEntries(before: HistorySnapshot | undefined, after: HistorySnapshot) {
+  // Positions have no gaps.
   const lastDropped = after.about.next - 1 - after.entries.size;
   for (const { sequence } of before?.entries.keys() ?? [])
     if (sequence <= lastDropped) yield { sequence, entry: null };
@@ -162,8 +165,8 @@ export class InvalidSandboxRows extends Error {
 }
 
 /**
- * Assembles a sandbox from rows. Checks only their places; the contents are validated later.
- * @throws InvalidSandboxRows for a row in an unknown place or without JSON
+ * Assembles a sandbox from rows. Checks only sections and the ids of records; everything else is validated later.
+ * @throws InvalidSandboxRows for an unknown section, a record with another id than its row, or a text that is not JSON
  */
 export function parseSavedSandbox(
   findIdField: (collection: string) => string | undefined,
@@ -180,16 +183,16 @@ export function parseSavedSandbox(
     if (row.section === "sandbox") parts[row.id] = value;
     else if (row.section === "history" && row.id === "about") history.about = value;
     else if (row.section === "history") history.entries.push(value);
-    else if (name === undefined) put(present, row.section, row.id, value);
+    else if (name === undefined) placeRow(present, row.section, row.id, value);
     else {
       const world = getOrAdd(snapshots, name, () => ({ tables: {} }));
-      put(world, inner!, row.id, value);
+      placeRow(world, inner!, row.id, value);
     }
   }
   if (history.about !== undefined) parts["history"] = history;
   return { ...parts, present, snapshots: Object.fromEntries(snapshots) } as unknown as SavedSandbox;
 
-  function put(world: Partial<SavedWorld>, section: string, id: string, value: unknown): void {
+  function placeRow(world: Partial<SavedWorld>, section: string, id: string, value: unknown): void {
     if (section === "world") {
       (world as Record<string, unknown>)[id] = value;
       return;
@@ -200,7 +203,7 @@ export function parseSavedSandbox(
       throw new InvalidSandboxRows(`${section} is unknown to this server`);
     const tables = world.tables!;
     tables[collection] ??= { put: [], removed: [] };
-    // A document may have renamed the field of the ids since.
+    // If the document has renamed the field of the ids since, the record lacks the new one, which gets the row's id.
     const record = value === null ? null : { [idField]: id, ...(value as StoredRecord) };
     if (record === null) tables[collection].removed.push(id);
     else if (record[idField] === id) tables[collection].put.push(record);

@@ -1,6 +1,6 @@
 import type { ExplainInput, Explanation } from "../../client/types.ts";
 import { readKeyedValues, sandboxCommand, text, texts } from "../command.ts";
-import { requireSuccess, UsageError } from "../failure.ts";
+import { runOrThrowUsageError, UsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -42,7 +42,8 @@ export const explainCommand = sandboxCommand({
       principal: as,
       headers: readKeyedValues("--header", header),
       query: readKeyedValues("--query", query),
-      body: body === undefined ? undefined : requireSuccess("--body is not JSON", () => JSON.parse(body)),
+      body:
+        body === undefined ? undefined : runOrThrowUsageError("--body is not JSON", () => JSON.parse(body)),
     } as ExplainInput);
     return { value: explanation, text: formatExplanation(explanation) };
   },

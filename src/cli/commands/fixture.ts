@@ -29,9 +29,9 @@ const generate = command({
   },
   examples: [["$0 fixture generate --count users=20 --count departments=100 --out team.yaml", ""]],
   async run({ out, force, ...options }) {
-    const { generateFixtureText } = await import("../make-documents.ts");
+    const { generateCheckedFixture } = await import("../make-documents.ts");
     if (out !== undefined) requireOutputFile(out, force);
-    const { text: fixtureText, fixture } = await generateFixtureText({ ...options, out });
+    const { text: fixtureText, fixture } = await generateCheckedFixture({ ...options, out });
     if (out === undefined) return { value: fixture, text: fixtureText.trimEnd() };
     writeNewFile(out, fixtureText, { force });
     const option = `--fixture ${toShellWord(out)}`;

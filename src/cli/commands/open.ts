@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { command, number, texts } from "../command.ts";
-import { requireSuccess } from "../failure.ts";
+import { runOrThrowUsageError } from "../failure.ts";
 
 export const openCommand = command({
   command: "open <file>",
@@ -13,7 +13,7 @@ export const openCommand = command({
   },
   examples: [["$0 open failed.understudy", "What a failing test attached"]],
   async run({ file, ...flags }) {
-    const bytes = requireSuccess(`cannot read ${file}`, () => readFileSync(file));
+    const bytes = runOrThrowUsageError(`cannot read ${file}`, () => readFileSync(file));
     const { startServer } = await import("../start-server.ts");
     await startServer(flags, { file, bytes });
   },

@@ -2,7 +2,7 @@ import type { ReplayResult } from "../../client/replay/replay-bundle.ts";
 import { readUserText } from "../../documents/files.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { command, texts } from "../command.ts";
-import { CheckFailed, requireSuccess } from "../failure.ts";
+import { CheckFailed, runOrThrowUsageError } from "../failure.ts";
 import { createStatusLine, isInteractive, runInterruptible } from "../process.ts";
 
 export const replayCommand = command({
@@ -15,7 +15,7 @@ export const replayCommand = command({
   },
   examples: [["$0 bundle bug.json && $0 replay bug.json", "Reproduce a failure"]],
   async run({ bundle: file, json, operations: files, openapi }) {
-    const text = requireSuccess(`cannot read the bundle ${file}`, () => readUserText(file));
+    const text = runOrThrowUsageError(`cannot read the bundle ${file}`, () => readUserText(file));
     const { readBundle } = await import("../../tools/bundle/bundle.ts");
     const { replayBundle } = await import("../../client/replay/replay-bundle.ts");
     const { loadOwnSources, openOwnFiles } = await import("../../documents/own-files.ts");

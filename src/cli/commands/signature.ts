@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import "../../hosts/node/platform.ts";
 import { command, group, text } from "../command.ts";
-import { requireSuccess } from "../failure.ts";
+import { runOrThrowUsageError } from "../failure.ts";
 
 const EXAMPLE = ["$0 signature explain --secret whsec_… --body delivery.json --mine sha256=…", ""] as const;
 
@@ -23,7 +23,7 @@ const explain = command({
     const bytes =
       body === "-"
         ? await buffer(process.stdin)
-        : requireSuccess(`cannot read ${body}`, () => readFileSync(body));
+        : runOrThrowUsageError(`cannot read ${body}`, () => readFileSync(body));
     const explanation = explainSignature({ secret, body: bytes, mine, timestamp });
     const isRight = explanation.verdict === "valid";
     const lines = [

@@ -2,7 +2,7 @@ import type { Difference, SnapshotFile } from "../../client/types.ts";
 import { readUserText } from "../../documents/files.ts";
 import { clip } from "../../engine/contract/text.ts";
 import { FORCE, group, sandboxCommand } from "../command.ts";
-import { requireSuccess } from "../failure.ts";
+import { runOrThrowUsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
 import { requireOutputFile, writeNewFile } from "../write-files.ts";
 
@@ -70,8 +70,8 @@ export const snapshotCommand = group(
 
 /** The server checks its contents. */
 function readSnapshotFile(file: string): SnapshotFile {
-  const text = requireSuccess(`cannot read ${file}`, () => readUserText(file));
-  return requireSuccess(`${file}: not a snapshot`, () => JSON.parse(text) as SnapshotFile);
+  const text = runOrThrowUsageError(`cannot read ${file}`, () => readUserText(file));
+  return runOrThrowUsageError(`${file}: not a snapshot`, () => JSON.parse(text) as SnapshotFile);
 }
 
 function formatDifference({ added, removed, changed }: Difference): string {

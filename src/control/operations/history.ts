@@ -180,7 +180,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
       const states = requireStates(entry, "rewound to");
       const lostUploads = sandbox.rewind(states[to]);
       const restarted_uploads = restartLostUploads(sandbox, lostUploads);
-      sandbox.recorder.recordRewind(change!, to === "before" ? states.start : states.end);
+      sandbox.recorder.recordRewind(change!, to === "before" ? states.startPosition : states.endPosition);
       pointWebhooksAtOwnReceivers(sandbox, site);
       return { ...renderSandbox(sandbox, site), restarted_uploads };
     },

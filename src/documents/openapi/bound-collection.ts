@@ -224,7 +224,7 @@ export class BoundCollection extends PublicCollection {
 
   /**
    * The first of the given fields that does not fit the document's schema, which says more than the collection's; else the
-   * rule about whole records that they break; unless `isWhole`, only one that no further fields can satisfy.
+   * rule about whole records that they break. If they are not the whole record, only a rule that no further fields can satisfy.
    */
   findInvalid(fields: JsonObject, { isWhole = false } = {}): InvalidField | undefined {
     const { schemas, collection } = this;

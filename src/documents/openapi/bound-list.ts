@@ -8,7 +8,7 @@ import { type RecordPage, readPage, readQuery, sortBy, toFacts, toPageQuery } fr
 import {
   type Fact,
   findFactPlaces,
-  findFirstPage,
+  findFirstPageNumber,
   findPageNames,
   listPlaces,
   listQueryNames,
@@ -35,7 +35,7 @@ export function createLister(
   const presentBody = itemsAt === "" ? undefined : createBodyPresenter(answer, schemas);
   const headers = Object.keys((success.node["headers"] ?? {}) as JsonObject);
   const names = findPageNames(described, answer, { schemas, boundNames: binding.page });
-  const firstPage = findFirstPage(described, names, schemas);
+  const firstPageNumber = findFirstPageNumber(described, names, schemas);
   const selectRecords = createSelection(parts, access, { names, schemas });
   const links = createPageLinks(names, answer, schemas);
   const factPlaces = findFactPlaces(listPlaces(answer, schemas), [names.total, names.next, names.more]);
@@ -56,7 +56,7 @@ export function createLister(
       sort,
       // So that a cursor is found by binary search. Built-in collections may be sorted otherwise.
       isByOrderAndId: sort === undefined && target.spec !== undefined,
-      firstPage,
+      firstPageNumber,
       find: (id) => target.find(call.world, id),
     });
     const items = page.records.map((record) => presentRecord(record, call.world));

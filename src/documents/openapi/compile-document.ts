@@ -20,7 +20,7 @@ import { type AvailableDeclarations, BoundCollections } from "./bound-collection
 import { takesFiles } from "./bound-files.ts";
 import { BindingChecker } from "./check-bindings.ts";
 import { chooseMedia, findRecordPart, listUnreadBodies, listUnstorableFields } from "./declare-operation.ts";
-import { type UnsupportedFeature, warnOfUnsupported } from "./document-report.ts";
+import { toUnsupportedWarnings, type UnsupportedFeature } from "./document-report.ts";
 import { type InferredPair, inferPairs, isSameSchema } from "./infer-bindings.ts";
 import { type DescribedOperation, type OpenApiReading, readOpenApi } from "./list-operations.ts";
 import { requireOpenApi } from "./open-document.ts";
@@ -125,7 +125,7 @@ class DocumentCompiler {
             ]),
       ];
     });
-    this.warnings.push(...warnOfUnsupported(this.reading.document, unsupported));
+    this.warnings.push(...toUnsupportedWarnings(this.reading.document, unsupported));
     const events = [...checker.events.values()].filter((one) => !this.available.events.includes(one));
     return {
       collections: this.targets.declaredCollections,

@@ -7,9 +7,14 @@ import {
 } from "../../engine/documents/user-document.ts";
 import { groupBy } from "../../engine/maps.ts";
 
-/** A part of a document that is not used, and its place. */
+/** A part of a document that is not used, as a noun with the effect in brackets, and its place. */
 export interface UnsupportedFeature {
   feature: string;
+  path: DocumentPath;
+}
+
+interface PlacedText {
+  text: string;
   path: DocumentPath;
 }
 
@@ -17,7 +22,7 @@ export interface UnsupportedFeature {
 export class DocumentReport {
   readonly problems: DocumentProblem[] = [];
   private readonly document: UserDocument;
-  private readonly missing: UnsupportedFeature[] = [];
+  private readonly missing: PlacedText[] = [];
   private readonly clashes: DocumentProblem[] = [];
   private readonly unsupported: UnsupportedFeature[] = [];
 
@@ -33,48 +38,47 @@ export class DocumentReport {
     this.problems.push(locateProblem(this.document, { path, message, hint, pointsAtKey }));
   }
 
-  /** Features that are not supported are reported once each, at their first place. */
-  warn(feature: string, path: DocumentPath): void {
+  warnOfUnsupported(feature: string, path: DocumentPath): void {
     this.unsupported.push({ feature, path });
   }
 
+  /** Warns of an operation that another one replaces, or whose id another one has. */
   warnOfClash(path: DocumentPath, message: string, pointsAtKey: boolean): void {
     this.clashes.push(locateProblem(this.document, { path, message, pointsAtKey }));
   }
 
-  /** Warns of a reference to what the document lacks. */
+  /** Warns of a reference that leads nowhere; `suggestion` is a similar one that does not. */
   warnOfMissing(
     { $ref: reference }: JsonObject,
     path: DocumentPath,
-    { isSchema, hint }: { isSchema: boolean; hint: string | undefined },
+    { isSchema, suggestion }: { isSchema: boolean; suggestion: string | undefined },
   ): void {
     const effect = isSchema ? "any value fits" : "it is left out";
-    const suggestion = hint === undefined ? "" : ` (did you mean ${JSON.stringify(hint)}?)`;
-    const feature = `the reference ${JSON.stringify(reference)} leads nowhere, so ${effect}${suggestion}`;
-    this.missing.push({ feature, path });
+    const question = suggestion === undefined ? "" : ` (did you mean ${JSON.stringify(suggestion)}?)`;
+    const text = `the reference ${JSON.stringify(reference)} leads nowhere, so ${effect}${question}`;
+    this.missing.push({ text, path });
   }
 
   listWarnings(): DocumentProblem[] {
     const { document, missing, clashes, unsupported } = this;
-    return [...warnOfEach(document, missing, ""), ...clashes, ...warnOfUnsupported(document, unsupported)];
+    return [...toWarnings(document, missing), ...clashes, ...toUnsupportedWarnings(document, unsupported)];
   }
 }
 
-/** Warns of each feature once, at its first place. */
-export function warnOfUnsupported(
+export function toUnsupportedWarnings(
   document: UserDocument,
-  found: readonly UnsupportedFeature[],
+  unsupported: readonly UnsupportedFeature[],
 ): DocumentProblem[] {
-  return warnOfEach(document, found, "not supported: ");
+  return toWarnings(
+    document,
+    unsupported.map(({ feature, path }) => ({ text: `not supported: ${feature}`, path })),
+  );
 }
 
-function warnOfEach(
-  document: UserDocument,
-  found: readonly UnsupportedFeature[],
-  start: string,
-): DocumentProblem[] {
-  return [...groupBy(found, ({ feature }) => feature)].map(([feature, [first, ...others]]) => {
+/** One warning for each text, at its first place, with the number of its other places. */
+function toWarnings(document: UserDocument, texts: readonly PlacedText[]): DocumentProblem[] {
+  return [...groupBy(texts, ({ text }) => text)].map(([text, [first, ...others]]) => {
     const more = others.length === 0 ? "" : ` and ${others.length} more of them`;
-    return locateProblem(document, { path: first!.path, message: `${start}${feature}${more}` });
+    return locateProblem(document, { path: first!.path, message: `${text}${more}` });
   });
 }

@@ -88,7 +88,7 @@ class DocumentReader {
     const { paths, webhooks } = this.root;
     if (paths !== undefined && !isJsonObject(paths)) this.report.addProblem(["paths"], "paths must be a map");
     if (webhooks !== undefined)
-      this.report.warn("webhooks of the document (send them with `emit`)", ["webhooks"]);
+      this.report.warnOfUnsupported("webhooks of the document (send them with `emit`)", ["webhooks"]);
     walk({ kind: "document", node: this.root, path: [] }, (place) => {
       if (this.report.problems.length < MAX_PROBLEMS) this.checkPlace(place);
     });
@@ -105,7 +105,7 @@ class DocumentReader {
     if (typeof reference === "string") {
       const problem = this.references.check(node, isSchema);
       if (problem?.isMissing)
-        this.report.warnOfMissing(node, [...path, "$ref"], { isSchema, hint: problem.hint });
+        this.report.warnOfMissing(node, [...path, "$ref"], { isSchema, suggestion: problem.hint });
       else if (problem !== undefined)
         this.report.addProblem(
           [...path, "$ref"],
@@ -122,23 +122,29 @@ class DocumentReader {
       for (const { key, message } of checkSchema(node)) this.report.addProblem([...path, key], message);
       for (const key of ["allOf", "anyOf", "oneOf"])
         if (isEmptyList(node[key]))
-          this.report.warn("an allOf, anyOf or oneOf without a schema (any value fits it)", [...path, key]);
+          this.report.warnOfUnsupported("an allOf, anyOf or oneOf without a schema (any value fits it)", [
+            ...path,
+            key,
+          ]);
       if (hasUselessEnum(node))
-        this.report.warn("an enum without a value of its type (any value of the type fits)", [
+        this.report.warnOfUnsupported("an enum without a value of its type (any value of the type fits)", [
           ...path,
           "enum",
         ]);
       if (node["pattern"] !== undefined && !isPattern(node["pattern"]))
-        this.report.warn("a pattern that JavaScript cannot read (any text fits)", [...path, "pattern"]);
+        this.report.warnOfUnsupported("a pattern that JavaScript cannot read (any text fits)", [
+          ...path,
+          "pattern",
+        ]);
       if (node["$dynamicRef"] !== undefined)
-        this.report.warn("$dynamicRef (any value fits)", [...path, "$dynamicRef"]);
+        this.report.warnOfUnsupported("$dynamicRef (any value fits)", [...path, "$dynamicRef"]);
     }
     if (kind !== "operation") return;
     if (node["callbacks"] !== undefined)
-      this.report.warn("callbacks (nothing is called)", [...path, "callbacks"]);
+      this.report.warnOfUnsupported("callbacks (nothing is called)", [...path, "callbacks"]);
     const method = path.at(-1);
     if (!METHODS.includes(String(method).toUpperCase() as Method))
-      this.report.warn(
+      this.report.warnOfUnsupported(
         `operations with the method ${String(method).toUpperCase()} (they are not served)`,
         path,
       );
@@ -175,10 +181,11 @@ class DocumentReader {
         const operation = distinct.add(this.describe({ method, path: wholePath, node, place }, item));
         if (operation !== undefined) operations.push(operation);
       }
-      for (const kind of unserved) this.report.warn(`${kind} (they are not served)`, ["paths", path]);
+      for (const kind of unserved)
+        this.report.warnOfUnsupported(`${kind} (they are not served)`, ["paths", path]);
     }
     for (const [path, place] of reservedPaths)
-      this.report.warn(
+      this.report.warnOfUnsupported(
         `the path ${path} of a server, as paths that begin with /_ are Understudy's own (its operations are served without it)`,
         place,
       );
@@ -242,7 +249,10 @@ class DocumentReader {
         if (this.references.isMissing(parameter.node)) continue;
         const { name, in: place } = parameter.node;
         if (place === "querystring") {
-          this.report.warn("a parameter of the whole query string (it is not read)", parameter.path);
+          this.report.warnOfUnsupported(
+            "a parameter of the whole query string (it is not read)",
+            parameter.path,
+          );
           continue;
         }
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
@@ -251,7 +261,7 @@ class DocumentReader {
           continue;
         }
         if (place === "path" && !path.includes(`{${name}}`))
-          this.report.warn(
+          this.report.warnOfUnsupported(
             "path parameters that their path does not have (they are not read)",
             parameter.path,
           );

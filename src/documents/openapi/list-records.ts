@@ -8,7 +8,7 @@ import { type Order, View } from "../../engine/state/view.ts";
 import { PAGE_NAME, type PageFacts, type PageNames, splitName } from "./page-names.ts";
 
 export function toFacts(
-  { records, total, start, limit, firstPage, next }: RecordPage,
+  { records, total, start, limit, firstPageNumber, next }: RecordPage,
   getId: (record: object) => string,
 ): PageFacts {
   const [first, last] = [records[0], records.at(-1)];
@@ -22,7 +22,7 @@ export function toFacts(
     isFirst: start === 0,
     isLast: next === undefined,
     isEmpty,
-    page: limit === 0 ? firstPage : Math.floor(start / limit) + firstPage,
+    page: limit === 0 ? firstPageNumber : Math.floor(start / limit) + firstPageNumber,
     pages: limit === 0 ? 0 : Math.ceil(total / limit),
     limit,
     start,
@@ -32,15 +32,19 @@ export function toFacts(
   };
 }
 
-/** The query parameters that lead to the next page of a list, or to the one before; undefined if there is none. */
+/**
+ * The query parameters that lead to the next page of a list, or to the one before. Undefined if there is no such page, or no
+ * parameter that leads to it: a cursor only leads on.
+ */
 export function toPageQuery(
-  { next, start, limit, firstPage }: RecordPage,
+  { next, start, limit, firstPageNumber }: RecordPage,
   names: PageNames,
   direction: 1 | -1,
 ): Record<string, string | number> | undefined {
   if (direction > 0 ? next === undefined : start === 0) return undefined;
   if (names.page !== undefined) {
-    const page = { [names.page]: Math.floor(start / limit) + firstPage + direction };
+    const page = { [names.page]: Math.floor(start / limit) + firstPageNumber + direction };
+    // The link repeats the other parameters of the request, whose offset would contradict the page.
     return names.offset === undefined ? page : { ...page, [names.offset]: 0 };
   }
   if (names.offset !== undefined) return { [names.offset]: Math.max(0, start + direction * limit) };
@@ -54,18 +58,19 @@ export interface RecordPage {
   next: string | undefined;
   start: number;
   limit: number;
-  firstPage: number;
+  /** 0 or 1. */
+  firstPageNumber: number;
 }
 
-/** How the records of a list are ordered. */
-interface RecordOrder extends Pick<RecordPage, "firstPage"> {
+/** How the records of a list are ordered and found, and its pages numbered. */
+interface ListContext extends Pick<RecordPage, "firstPageNumber"> {
   order: (record: object) => Order;
   getId: (record: object) => string;
   getValue: (record: object, field: string) => unknown;
   find: (id: string) => object | undefined;
-  /** The field by which the list is sorted before `order` and id; `-field` for descending. */
+  /** The field by which the list is sorted, `-field` for descending; `order` and id only decide between equal values. */
   sort: string | undefined;
-  /** Whether the list is sorted by `order` and id alone. */
+  /** Whether the list is sorted by `order` and id alone, for a binary search. One without `sort` may have its own order. */
   isByOrderAndId: boolean;
 }
 
@@ -76,27 +81,27 @@ export function readPage(
   rows: View<object>,
   query: JsonObject,
   names: PageNames,
-  order: RecordOrder,
+  context: ListContext,
 ): RecordPage {
   const total = rows.size;
   const limit = readCount(query, names.limit) ?? (isPaged(names) ? DEFAULT_LIMIT : total);
   const cursor = readQuery(query, names.cursor);
   let start = readCount(query, names.offset) ?? 0;
-  const { firstPage } = order;
+  const { firstPageNumber } = context;
+  // A cursor may be called `page`; then its text is a number or a cursor.
   const pageName = names.page ?? (PAGE_NAME.test(names.cursor ?? "") ? names.cursor : undefined);
   const page = readCount(query, pageName);
-  const pagesBefore = (page ?? firstPage) - firstPage;
+  const pagesBefore = (page ?? firstPageNumber) - firstPageNumber;
   // The first page may be a default, which does not replace a sent offset.
   if (pagesBefore > 0) start = pagesBefore * limit;
-  // A `page` that is a text may be a number or a cursor.
   const isNumber = pageName === names.cursor && page !== undefined;
   if (cursor !== undefined && cursor !== null && cursor !== "" && !isNumber)
-    start = findAfter(rows, readCursor(String(cursor), names, order), order);
+    start = findAfter(rows, readCursor(String(cursor), names, context), context);
   const records = rows.page(start, limit);
   const last = records.at(-1);
   const hasMore = start + records.length < total && last !== undefined;
-  const next = hasMore ? toBase64Url(toUtf8(JSON.stringify(toRank(last, order)))) : undefined;
-  return { records, total, start, limit, firstPage, next };
+  const next = hasMore ? toBase64Url(toUtf8(JSON.stringify(toRank(last, context)))) : undefined;
+  return { records, total, start, limit, firstPageNumber, next };
 }
 
 const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
@@ -118,17 +123,18 @@ function readCount(query: JsonObject, name: string | undefined): number | undefi
 /** The place of a record in a list; in a sorted list also its `sort` and the field's value. */
 type Rank = readonly [order: Order, id: string, sort?: string, value?: unknown];
 
-function toRank(record: object, { order, getId, getValue, sort }: RecordOrder): Rank {
+function toRank(record: object, { order, getId, getValue, sort }: ListContext): Rank {
   const rank = [order(record), getId(record)] as const;
   return sort === undefined ? rank : [...rank, sort, readSorting(sort, getValue).getValue(record) ?? null];
 }
 
 /** @throws ApiError INVALID_INPUT for what is neither a cursor of an earlier answer nor the id of a record */
-function readCursor(cursor: string, names: PageNames, order: RecordOrder): Rank {
+function readCursor(cursor: string, names: PageNames, context: ListContext): Rank {
   const rank = parseRank(cursor);
-  if (rank !== undefined && rank[2] === order.sort) return rank;
-  const record = order.find(rank?.[1] ?? cursor);
-  if (record !== undefined) return toRank(record, order);
+  if (rank !== undefined && rank[2] === context.sort) return rank;
+  // A cursor of a list that was sorted otherwise still has the id of its record.
+  const record = context.find(rank?.[1] ?? cursor);
+  if (record !== undefined) return toRank(record, context);
   throw invalidInput(names.cursor!, cursor, `${names.cursor} must be a cursor of an earlier answer`);
 }
 
@@ -145,7 +151,7 @@ function parseRank(cursor: string): Rank | undefined {
 function findAfter(
   rows: View<object>,
   [lastOrder, lastId, , lastValue]: Rank,
-  { order, getId, getValue, sort, isByOrderAndId }: RecordOrder,
+  { order, getId, getValue, sort, isByOrderAndId }: ListContext,
 ): number {
   const sorting = sort === undefined ? undefined : readSorting(sort, getValue);
   const compareToLast = (record: object) => sorting?.compare(sorting.getValue(record), lastValue) ?? 0;
@@ -174,13 +180,13 @@ function findAfter(
 export function sortBy(
   rows: Iterable<object>,
   sort: string,
-  getField: RecordOrder["getValue"],
+  getField: ListContext["getValue"],
 ): View<object> {
   const { getValue, compare } = readSorting(sort, getField);
   return View.ofList<object>([...rows].sort((a, b) => compare(getValue(a), getValue(b))));
 }
 
-function readSorting(sort: string, getField: RecordOrder["getValue"]) {
+function readSorting(sort: string, getField: ListContext["getValue"]) {
   const field = sort.replace(/^[-+]/, "");
   const sign = sort.startsWith("-") ? -1 : 1;
   return {

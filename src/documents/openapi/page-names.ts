@@ -149,7 +149,7 @@ export function listQueryNames({ parameters }: DescribedOperation, schemas: Sche
 }
 
 /** The number of the first page: 0 if the document allows that, as Spring's do. */
-export function findFirstPage(
+export function findFirstPageNumber(
   { parameters }: DescribedOperation,
   { page }: PageNames,
   schemas: Schemas,

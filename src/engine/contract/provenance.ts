@@ -3,7 +3,7 @@
  * the gap, such as `G09`. Of several places that contain a part of the body, the most exact one decides.
  */
 export interface AssumptionMap {
-  /** The path, or the endpoint as a whole; then every answer is assumed, apart from the places named below. */
+  /** The path, or the endpoint as a whole. With it, every answer is assumed, apart from the places named below. */
   endpoint?: string;
   status?: string;
   /** The whole body, apart from the places named below. */
@@ -16,11 +16,12 @@ export interface AssumptionMap {
   values?: Readonly<Record<string, string>>;
   /** Parts that the reference shows within assumed ones: places, or `status`. */
   specified?: readonly string[];
-  /** The form of errors: 7.1 states it for "most" operations, and only some sections show it. */
+  /** The form of errors: the reference's section 7.1 states it for "most" operations, and only some sections show it. */
   envelope?: string;
 }
 
 interface DeclaredSource {
+  /** A section of the reference, such as `4.11`; an assumption, such as `G09`, for an endpoint that the reference lacks. */
   section: string;
   assumed?: AssumptionMap;
 }
@@ -35,7 +36,7 @@ export function findStatusAssumption(operation: DeclaredSource): string | undefi
   return specified?.includes("status") ? undefined : (findEndpointAssumption(operation) ?? status);
 }
 
-/** The three facts about a place in a declaration; each needs the ones before it. */
+/** The three facts about a place in a declaration; the reference states one only together with those before it. */
 const FACTS = ["presence", "type", "value"] as const;
 type Fact = (typeof FACTS)[number];
 

@@ -1,7 +1,7 @@
 import { clip } from "../contract/text.ts";
 import { documentError, toPosition } from "./document-error.ts";
 
-/** An escape, a quote, a bracket, or a long integer. A pattern for whole quoted texts would overflow its stack. */
+/** An escape, a quote, a bracket, or a long integer. A pattern for whole quoted texts would overflow the stack at a long one. */
 const JSON_TOKEN = /\\.|["{}[\]]|(?<![\d.])-?\d{16,}(?![\d.eE])/g;
 const COLON = /\s*:/y;
 
@@ -18,23 +18,23 @@ export function checkJsonText(
   const refuse = (offset: number, message: string): never => {
     throw documentError(file, toPosition(text, offset), message, { text });
   };
-  const keysOfOpen: Set<string>[] = [];
-  /** Where the quoted text begins that the token is in. */
-  let begin: number | undefined;
+  const keysOfOpenBrackets: Set<string>[] = [];
+  /** Where the current quoted text begins; undefined outside of one. */
+  let quoteStart: number | undefined;
   for (const { 0: token, index } of text.matchAll(JSON_TOKEN)) {
-    if (begin !== undefined) {
+    if (quoteStart !== undefined) {
       if (token !== '"') continue;
       COLON.lastIndex = index + 1;
       if (COLON.test(text)) {
-        const key: string = JSON.parse(text.slice(begin, index + 1));
-        const keys = keysOfOpen.at(-1)!;
-        if (keys.has(key)) refuse(begin, describeRepeatedKey(key));
+        const key: string = JSON.parse(text.slice(quoteStart, index + 1));
+        const keys = keysOfOpenBrackets.at(-1)!;
+        if (keys.has(key)) refuse(quoteStart, describeRepeatedKey(key));
         keys.add(key);
       }
-      begin = undefined;
-    } else if (token === '"') begin = index;
-    else if (token === "{" || token === "[") keysOfOpen.push(new Set());
-    else if (token === "}" || token === "]") keysOfOpen.pop();
+      quoteStart = undefined;
+    } else if (token === '"') quoteStart = index;
+    else if (token === "{" || token === "[") keysOfOpenBrackets.push(new Set());
+    else if (token === "}" || token === "]") keysOfOpenBrackets.pop();
     else if (exactNumbers && !Number.isSafeInteger(Number(token)))
       refuse(index, describeInexactNumber(token));
   }

@@ -19,13 +19,13 @@ export interface WorldChange {
   readonly request?: RequestDetails;
   /** Ids in a request's path, outer ones first; the subject may be one of them. */
   readonly pathIds?: Readonly<Record<string, string>>;
-  /** The id of the control call that made it. */
+  /** The id of the control operation that made it, such as `clock.advance`. */
   readonly operation?: string | undefined;
   /** For a delivery attempt: whether its receiver accepted it. */
   readonly delivered?: boolean;
-  /** Whether a rewind keeps it, as it keeps settings; by default, it keeps rules and scenarios. */
+  /** Whether a rewind keeps the change, as it keeps settings; by default, only for the kind `scenario`: rules and scenarios. */
   readonly stays?: boolean | undefined;
-  /** The record of the work in progress, whose creator is the cause; `key` is `collection\0id`. */
+  /** The record of the pending work that the action does; the entry that created it is the cause. `key`: `collection\0id`. */
   readonly work?: { readonly record: object; readonly key: string };
   /** The state when a change that takes time began, and the position of the newest entry then. */
   readonly began?: { readonly state: StateRef; readonly position: number };
@@ -33,7 +33,7 @@ export interface WorldChange {
   entry?: HistoryEntry | undefined;
 }
 
-/** The source of a commit; its `change` is read only if the commit has changed something. */
+/** The source of a commit; a commit that changes nothing never reads its `change`. */
 export interface ChangeSource {
   readonly change: WorldChange;
 }
@@ -41,7 +41,7 @@ export interface ChangeSource {
 /** A request that changes a world, and its count in its key's rate window. */
 export interface RequestDetails extends RequestIdSource {
   readonly counted: CountedRequest | undefined;
-  /** If it sends bytes of a half-finished upload: which, and the reference to the earlier bytes. */
+  /** If it sends bytes of a half-finished upload: the upload's id, and the reference to its earlier bytes. */
   readonly upload: { readonly id: string; readonly before: unknown } | undefined;
 }
 
@@ -52,12 +52,13 @@ export interface CountedRequest {
   minute: number;
 }
 
-/** Half-finished uploads by id, if there are any; references do not keep the bytes. */
+/** Weak references to the bytes of half-finished uploads, by the upload's id; undefined if there are none. */
 export type UploadReferences = ReadonlyMap<string, unknown> | undefined;
 
 /** The parts of a state that change rarely, shared by consecutive states. */
 export interface Environment {
   readonly clock: Clock;
+  /** Milliseconds since 1970; the instants in records are relative to it. */
   readonly origin: number;
   readonly seed: number;
   readonly secretKey: string;
@@ -71,6 +72,7 @@ export interface StateRef {
   readonly environment: Environment;
   /** The clock's instant, in milliseconds since 1970. */
   readonly now: number;
+  /** How many requests the sandbox has had; the next one's id follows from it. */
   readonly requests: number;
   readonly windows: RateWindowTable;
   /** The request that made the change: the windows count it already, but it does not belong to this state. */
@@ -83,13 +85,13 @@ export interface BeforeAfter {
   before: StateRef;
   after: StateRef;
   /** Versions around the writes of the change itself: timers that an advance ran have their own entries. */
-  from: number;
-  to: number;
+  fromVersion: number;
+  toVersion: number;
   /** Undefined if a restore replaced everything. */
   written: readonly WrittenRecord[] | undefined;
   /** Positions of the newest entries at the moments of `before` and `after`. */
-  start: number;
-  end: number;
+  startPosition: number;
+  endPosition: number;
 }
 
 /** How many records of a collection were added, removed and changed. */
@@ -120,7 +122,7 @@ export interface StoredEntry {
   changes: Readonly<Record<string, ChangeCounts>>;
   stays?: boolean;
   undone: boolean;
-  /** The pending work that it created. */
+  /** The entry's `pendingWork`. */
   leaves: readonly string[];
 }
 
@@ -154,7 +156,7 @@ export class HistoryEntry {
   readonly operation: string | undefined;
   readonly stays: boolean;
   subject: string | null;
-  /** Undefined once they are released. */
+  /** Undefined once released, and in a restored entry whose states were not saved. */
   states: BeforeAfter | undefined;
   /** The timeline's revision when it was made or last changed. */
   revision = 0;
@@ -239,7 +241,10 @@ export class HistoryEntry {
     return this.counts;
   }
 
-  /** Call this with the answer of its request. If the client saw a refusal although the change was made, the title says so. */
+  /**
+   * Call this with the answer of its request; its status is 0 if the connection broke. If the client saw a refusal although
+   * the change was made, the title says so.
+   */
   recordAnswer(answer: Pick<ExchangeDetails, "status" | "code" | "response_body">): void {
     const { status } = answer;
     if (status === 0) this.refusal = "by a broken connection";
@@ -252,9 +257,10 @@ export class HistoryEntry {
     this.baseTitle = title;
   }
 
+  /** Adds further writes of the same change, which led to the state `after`. A restore has none. */
   extend(after: StateRef, written: readonly WrittenRecord[]): void {
     const states = this.states!;
-    states.to = after.version;
+    states.toVersion = after.version;
     states.after = after;
     states.written = [...(states.written ?? []), ...written];
     this.counts = undefined;
@@ -277,11 +283,18 @@ export class HistoryEntry {
 }
 
 /** The changes by public collection, without collections that did not change. */
-function countChanges({ versions, from, to, written }: BeforeAfter): Record<string, ChangeCounts> {
-  if (from === to) return {};
+function countChanges({
+  versions,
+  fromVersion,
+  toVersion,
+  written,
+}: BeforeAfter): Record<string, ChangeCounts> {
+  if (fromVersion === toVersion) return {};
   const counts: Record<string, ChangeCounts> = {};
   const changed =
-    written === undefined ? compareRoots(versions.getRoot(from), versions.getRoot(to)) : mergeWrites(written);
+    written === undefined
+      ? compareRoots(versions.getRoot(fromVersion), versions.getRoot(toVersion))
+      : mergeWrites(written);
   for (const { collection, before, after } of changed) {
     if (collection.internal || isEqual(before, after)) continue;
     counts[collection.name] ??= { added: 0, removed: 0, changed: 0 };
@@ -294,6 +307,7 @@ function countChanges({ versions, from, to, written }: BeforeAfter): Record<stri
 function* compareRoots(from: Root | undefined, to: Root | undefined): IterableIterator<WrittenRecord> {
   for (const [name, table] of to?.tables ?? []) {
     const tableBefore = from?.tables.get(name);
+    // A collection that was declared in between has no earlier records to compare with.
     if (tableBefore === undefined) continue;
     for (const change of tableBefore.listChangesTo(table)) yield { collection: table.collection, ...change };
   }

@@ -141,7 +141,7 @@ class Machine {
         const change: WorldChange = { kind: "restore", title: "rewound", subject: entry.id, began };
         const { states } = entry;
         this.sandbox.rewind(states![step.to]);
-        recorder.recordRewind(change, step.to === "before" ? entry.sequence - 1 : states!.end);
+        recorder.recordRewind(change, step.to === "before" ? entry.sequence - 1 : states!.endPosition);
         expect(readState(this.sandbox)).toEqual(known[step.to]);
         const beforeIt = this.lines.get(entry.sequence - 1) ?? new Set();
         this.line = step.to === "before" ? beforeIt : known.line;

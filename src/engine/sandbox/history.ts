@@ -28,7 +28,7 @@ export interface Provenance {
   start?: { state: StateRef; position: number };
 }
 
-type RecordedStates = Omit<BeforeAfter, "versions" | "start" | "end">;
+type RecordedStates = Omit<BeforeAfter, "versions" | "startPosition" | "endPosition">;
 
 /** A history at one moment, for persistence: its entries, each with its revision. */
 export interface HistorySnapshot {
@@ -90,7 +90,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     const context = { id, sequence, at, parent, journal_position, cause, advanced_by };
     const entry = this.timeline.append();
     const startPosition = start?.position ?? sequence - 1;
-    const beforeAfter = { versions: this.versions, ...states, start: startPosition, end: sequence };
+    const beforeAfter = { versions: this.versions, ...states, startPosition, endPosition: sequence };
     entry.change = new HistoryEntry(entry, context, change, beforeAfter);
     this.lastSequence = sequence;
     this.size += 1;
@@ -240,7 +240,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     const oldest =
       this.timeline.findOldestWith("change")?.change?.states ??
       this.entries().find(({ states }) => states !== undefined)?.states;
-    if (oldest !== undefined) this.versions.release(Math.min(oldest.before.version, oldest.from));
+    if (oldest !== undefined) this.versions.release(Math.min(oldest.before.version, oldest.fromVersion));
   }
 
   /** Calls the listeners once for a burst of changes, in a later turn of the event loop. */

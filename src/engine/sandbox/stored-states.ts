@@ -4,13 +4,7 @@ import { createReadableTest, keepReadable, type Root } from "../state/tables.ts"
 import type { Step } from "../state/undo-log.ts";
 import { decodeTables, encodeTables, type TableDocument } from "../state/world-document.ts";
 import type { History } from "./history.ts";
-import type {
-  BeforeAfter,
-  CountedRequest,
-  Environment,
-  StateRef,
-  UploadReferences,
-} from "./history-entry.ts";
+import type { CountedRequest, Environment, StateRef, UploadReferences } from "./history-entry.ts";
 import { RateWindows } from "./rate-windows.ts";
 
 /** A state whose environment and windows are positions in the lists of `StoredStates`. */
@@ -20,8 +14,14 @@ interface StoredState extends Pick<StateRef, "version" | "now" | "requests"> {
   counted?: CountedRequest | undefined;
 }
 
-/** As in `BeforeAfter`, `from` and `to` are numbers of versions, `start` and `end` the `sequence` of entries. */
-interface StoredBeforeAfter extends Pick<BeforeAfter, "from" | "to" | "start" | "end"> {
+/** A `BeforeAfter` under the names of sandbox files. */
+interface StoredBeforeAfter {
+  /** `fromVersion` and `toVersion`. */
+  from: number;
+  to: number;
+  /** `startPosition` and `endPosition`. */
+  start: number;
+  end: number;
   before: StoredState;
   after: StoredState;
   /** Whether the change was a restore, which replaced everything. */
@@ -68,9 +68,16 @@ export function encodeStates(
   const entries: StoredStates["entries"] = {};
   for (const { sequence, states } of history.entries()) {
     if (states === undefined) continue;
-    const { before, after, from, to, start, end, written } = states;
+    const {
+      before,
+      after,
+      fromVersion: from,
+      toVersion: to,
+      startPosition: start,
+      endPosition: end,
+    } = states;
     const beforeAfter = { before: encode(before), after: encode(after), from, to, start, end };
-    entries[sequence] = { ...beforeAfter, ...(written === undefined && { whole: true }) };
+    entries[sequence] = { ...beforeAfter, ...(states.written === undefined && { whole: true }) };
   }
   const { oldest, steps } = history.versions;
   return {
@@ -137,12 +144,12 @@ export function decodeStates(
   history.restoreStates((sequence) => {
     const entry = stored.entries[sequence];
     if (entry === undefined) return undefined;
-    const { from, to, start, end } = entry;
+    const { from: fromVersion, to: toVersion, start: startPosition, end: endPosition } = entry;
     const written = entry.whole
       ? undefined
-      : steps.slice(from - oldest, to - oldest).flatMap((step) => step.writes);
+      : steps.slice(fromVersion - oldest, toVersion - oldest).flatMap((step) => step.writes);
     const [before, after] = [decode(entry.before), decode(entry.after)];
-    return { versions, before, after, from, to, written, start, end };
+    return { versions, before, after, fromVersion, toVersion, written, startPosition, endPosition };
   });
 }
 

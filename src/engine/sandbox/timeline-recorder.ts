@@ -80,12 +80,12 @@ export class TimelineRecorder {
     entry.complete(change);
     const { states } = entry;
     // A change that has written records ended with its last write.
-    if (states !== undefined && states.from === states.to) {
+    if (states !== undefined && states.fromVersion === states.toVersion) {
       states.after = this.getState();
-      states.end = this.history.lastSequence;
+      states.endPosition = this.history.lastSequence;
       if (change.kind === "restore") {
-        states.from = states.before.version;
-        states.to = states.after.version;
+        states.fromVersion = states.before.version;
+        states.toVersion = states.after.version;
         states.written = undefined;
       }
     }
@@ -97,7 +97,13 @@ export class TimelineRecorder {
     if (this.history.limit === 0) return;
     const before = change.began!.state;
     const after = this.getState();
-    const states = { before, after, from: before.version, to: after.version, written: undefined };
+    const states = {
+      before,
+      after,
+      fromVersion: before.version,
+      toVersion: after.version,
+      written: undefined,
+    };
     change.entry = this.history.add(change, UNKNOWN_PROVENANCE, states, parent);
     this.history.markUndone();
   }
@@ -137,7 +143,7 @@ export class TimelineRecorder {
     const { writes } = commit;
     let { entry } = change;
     // Another commit of the same change, with no other change in between.
-    if (entry?.sequence === this.history.lastSequence && entry.states?.to === commit.from)
+    if (entry?.sequence === this.history.lastSequence && entry.states?.toVersion === commit.from)
       this.history.extend(entry, this.getState(this.sandbox.world.changedAt), writes);
     else {
       const provenance =
@@ -247,7 +253,8 @@ export class TimelineRecorder {
     // A long attempt may have begun before the oldest state that is stored.
     const isStored = start !== undefined && this.history.versions.has(start.state.version);
     const before = isStored ? start.state : stateBefore;
-    const states = { before, after, from, to: after.version, written: commit?.writes ?? [] };
+    const written = commit?.writes ?? [];
+    const states = { before, after, fromVersion: from, toVersion: after.version, written };
     return this.history.add(change, isStored ? provenance : { ...provenance, start: undefined }, states);
   }
 }

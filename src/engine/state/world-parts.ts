@@ -61,6 +61,7 @@ export interface WorldValue {
   readonly clock: Clock;
   /** Milliseconds since 1970; the instants in `root` are relative to it. */
   readonly origin: number;
+  /** How many requests the sandbox has had; the next one's id follows from it. */
   readonly requests: number;
   /** The random state is the seed, the key of secrets, and `root.draws`. */
   readonly seed: number;

@@ -23,7 +23,7 @@ export function createFetchOutbound(fetch: (request: Request) => Promise<Respons
         error: { kind, message },
       });
       try {
-        // A function in this process may answer in spite of the signal.
+        // A cancelled request is not sent; `fetch` may be a function of this process that ignores the signal.
         signal?.throwIfAborted();
         const response = await fetch(
           new Request(url, {
@@ -34,7 +34,7 @@ export function createFetchOutbound(fetch: (request: Request) => Promise<Respons
             signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
           }),
         );
-        // A page does not learn the status of a redirect.
+        // A browser hides the status of a redirect, which elsewhere is an answer like others.
         if (response.type === "opaqueredirect")
           return createFailure("network", "the receiver redirects, and redirects are not followed");
         return {

@@ -41,7 +41,7 @@ export function makeBundle(
   for (const [key, id] of recording.keys) secrets.register(key, `api_key:${id}`);
   const fixtureText = JSON.stringify(initial.fixture.getDocument());
   secrets.registerWritten(fixtureText);
-  const ownSources = sandbox.api.resources
+  const serverSources = sandbox.api.resources
     .flatMap((resource) => resource.userSource ?? [])
     .filter(({ sent }) => !sent)
     .map(({ source, sha256 }) => ({ source, ...(sha256 && { sha256 }) }));
@@ -60,7 +60,7 @@ export function makeBundle(
       ...(initial.rate === undefined ? {} : { rate: initial.rate }),
     },
     settings: { ...initial.settings },
-    ...(ownSources.length > 0 && { operations: ownSources }),
+    ...(serverSources.length > 0 && { operations: serverSources }),
     ...(sentDocument !== undefined && {
       document: JSON.parse(secrets.redact(JSON.stringify(sentDocument))) as typeof sentDocument,
     }),

@@ -11,16 +11,19 @@ import { ClientHangs, gradeClient } from "./grade-client.ts";
 export type ManualEnd = "worked" | "error" | "hangs";
 
 export interface ManualStatus {
-  /** Undefined before the first run, and after the last. */
+  /** Undefined while no run waits for its client: before the first, between two, and after the last. */
   run: Omit<RunProgress, "observe"> | undefined;
   /** The checks of the current run, as far as its requests show them. */
   checks: readonly ClientCheckReport[];
   report: ClientReport | undefined;
 }
 
-/** A client test whose runs are made by hand: the sandbox is prepared, the client is used, and `end` begins the next run. */
+/**
+ * A client test whose runs are made by hand; the constructor begins the first. In each run the sandbox is prepared, a person
+ * uses the client, and `end` ends the run, after which the next one begins.
+ */
 export class ManualClientTest {
-  /** @throws ClientTestUsageError, or an error of the sandbox */
+  /** Rejects with a ClientTestUsageError, or an error of the sandbox. */
   readonly report: Promise<ClientReport>;
   private readonly stopping = new AbortController();
   private progress: RunProgress | undefined;
@@ -63,7 +66,7 @@ export class ManualClientTest {
     this.finishRun?.(how);
   }
 
-  /** The sandbox is restored, and the report has the checks so far. */
+  /** Ends the test: the sandbox is restored, and `report` resolves with the checks so far. */
   stop(): void {
     this.stopping.abort();
   }

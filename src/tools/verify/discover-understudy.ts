@@ -12,8 +12,9 @@ interface Discovery {
 }
 
 /**
- * If the service is an Understudy without a token, its state calls show what the key's user can reach; they
- * only read, and count against no rate limit. For other services this finds nothing.
+ * Asks the state calls of an Understudy without a token for objects that the key's user can reach, and for foreign ones.
+ * The calls only read, and count against no rate limit. Returns false for any other service, and if a call fails; what the
+ * earlier calls found stays in `known`.
  */
 export async function discoverInUnderstudy(discovery: Discovery): Promise<boolean> {
   const fetchRows = async (collection: string, query = ""): Promise<Row[]> => {
@@ -30,7 +31,7 @@ export async function discoverInUnderstudy(discovery: Discovery): Promise<boolea
   }
 }
 
-/** Whether the service is an Understudy, and the rate limit that refused a request never ends: its clock stands still. */
+/** Whether a rate limit refused a request and never ends, since the service is an Understudy whose clock stands still. */
 export async function isRefusedByFrozenClock(
   target: string,
   { status, headers }: Pick<Answer, "status" | "headers">,
@@ -44,7 +45,7 @@ export async function isRefusedByFrozenClock(
   }
 }
 
-/** Gets a path of the sandbox's control API. The port of one sandbox names it when it is asked for another. */
+/** Gets a path of the sandbox's control API. The port of one sandbox answers 421 to other names, with its own as the hint. */
 async function fetchControl(target: string, path: string, signal: AbortSignal): Promise<unknown> {
   const { base, sandbox } = splitTarget(target);
   const get = (name: string) => fetch(`${base}/_control/sandboxes/${name}${path}`, { signal });
@@ -54,7 +55,7 @@ async function fetchControl(target: string, path: string, signal: AbortSignal): 
   return await response.json();
 }
 
-/** The console's address for requests to a base URL. */
+/** The address of the console for the sandbox that a base URL leads to. */
 export function findConsoleUrl(target: string): string {
   const { base, sandbox } = splitTarget(target);
   return `${base}/_console/s/${sandbox}`;
@@ -79,6 +80,7 @@ async function addKnownObjects(
   const keepFinished = (objects: readonly Row[]) => objects.filter(({ status }) => status === "completed");
 
   const [apiKey] = await fetchRows("api_keys", `&key=${encodeURIComponent(key)}`);
+  // A key that the state does not have belongs to the user "undefined", who has no objects.
   const user_id = String(apiKey?.["user_id"]);
   const [user] = await fetchRows("users", `&id=${user_id}`);
   const memberships = Object.keys((user?.["memberships"] ?? {}) as object);
@@ -106,6 +108,7 @@ async function addKnownObjects(
   add("assistant_id", await fetchRows("assistants", organizationFilter), "id");
   const stores = new Set((await fetchRows("vector_stores", organizationFilter)).map(({ id }) => id));
   const inStores = (await fetchRows("store_files")).filter(({ store_id }) => stores.has(store_id));
+  // Finished files first, since earlier objects are preferred; a repeated one changes nothing.
   for (const { store_id, file_id } of [...keepFinished(inStores), ...inStores])
     known.addRelatedIds({ store_id: String(store_id), file_id: String(file_id) });
 

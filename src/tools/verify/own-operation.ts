@@ -6,11 +6,11 @@ interface OwnParameter {
   name: string;
   schema: JsonObject;
   required: boolean;
-  /** A value that its declaration shows. */
+  /** A value that its declaration or document shows; undefined if there is none. */
   example: unknown;
 }
 
-/** Whether a request changes nothing at the verified service either: a POST that only reads in a sandbox may write there. */
+/** Whether a request only reads, also at the verified service: there, a POST of a user's document may write. */
 export function isHarmless(operation: AnyOperation): boolean {
   return isReadOnly(operation) && (operation.openapi === undefined || operation.method === "GET");
 }
@@ -27,7 +27,7 @@ export function listPathParameters({
   });
 }
 
-/** Parameters of path or query, by the declaration or by the document. */
+/** The parameters of path or query; those of an OpenAPI document already include the ones of the path item. */
 export function listParameters(operation: AnyOperation, place: "path" | "query"): OwnParameter[] {
   const { openapi, params, query } = operation;
   if (openapi !== undefined) {
@@ -61,7 +61,7 @@ export function listParameters(operation: AnyOperation, place: "path" | "query")
 
 const getFirst = (list: unknown) => (Array.isArray(list) ? list[0] : undefined);
 
-/** Values for the parameters that a request needs; the name of one for which the declaration shows none. */
+/** Values for the query parameters that a request needs; or `missing`, the name of one without a usable example. */
 export function readNeededQuery(
   operation: AnyOperation,
 ): { query: Record<string, string> } | { missing: string } {
@@ -85,7 +85,7 @@ export function findItems(json: unknown): readonly JsonObject[] | undefined {
   );
 }
 
-/** The field of a record that a path names: `tag_id`, `number` for `issue_number`, or `id`. */
+/** The field of a record that has the value of a path's parameter: `issue_number` itself, its last word `number`, or `id`. */
 export function findIdField(record: JsonObject, parameter: string): string | undefined {
   const lastWord = parameter.split(/[_-]|(?=[A-Z])/).at(-1)!;
   return [parameter, lastWord.toLowerCase(), "id"].find((name) =>
@@ -106,7 +106,7 @@ export function findRecord(
   return undefined;
 }
 
-/** The headers and the query that carry the key, as the operation's document says, or the reference. */
+/** The headers or the query that carry the key, as the operation's document says; without one, the API's header `api-key`. */
 export function toCredential(
   { openapi }: Partial<AnyOperation>,
   key: string,

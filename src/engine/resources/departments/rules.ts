@@ -5,7 +5,10 @@ import { type AuditChange, makeChange, makeMove } from "../audit-logs/log-change
 import { recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
 import { type Department, departments } from "./schema.ts";
 
-/** Whether the new parent is the department itself or one of its descendants (section 3.5). */
+/**
+ * Whether the new parent is the department itself or one of its descendants (section 3.5). The ids are compared too, since
+ * the paths of an uploaded world may be wrong.
+ */
 export function wouldCycle(department: Department, newParent: Department): boolean {
   return newParent.id === department.id || `/${newParent.path}/`.includes(`/${department.id}/`);
 }
@@ -18,8 +21,8 @@ export function derivePath(id: string, parent: Department | undefined): { path: 
 }
 
 /**
- * Moves a department with all its descendants, in the caller's transaction. Each path extends that of its parent, which
- * shares the text in memory.
+ * Moves a department with all its descendants, in the caller's transaction. Each path is the parent's path and an id, so
+ * that JavaScript stores the common beginning once.
  */
 export function moveDepartment(
   tx: Transaction,
@@ -49,7 +52,7 @@ function listDescendants(world: WorldReader, { id }: Department): Department[] {
 /** Path and depth always follow from the parent. No change creates a cycle. */
 export const departmentStateRules: StateRules<Department> = {
   insert(tx, record, actor) {
-    const position = derivePath(record.id, requireParent(tx, record));
+    const position = derivePath(record.id, findParent(tx, record));
     refuseContradiction(record, position);
     const inserted = tx.insert(departments, { ...record, ...position });
     recordDepartmentAudit(tx, actor, inserted, "created");
@@ -58,11 +61,12 @@ export const departmentStateRules: StateRules<Department> = {
   update(tx, before, after, actor) {
     if (after.organization_id !== before.organization_id)
       throw invalidInput("organization_id", after.organization_id, "a department stays in its organization");
-    const parent = requireParent(tx, after);
+    const parent = findParent(tx, after);
     if (parent && wouldCycle(before, parent))
       throw invalidInput("parent_id", after.parent_id, "the move would create a cycle");
     const position = derivePath(after.id, parent);
     refuseContradiction(after, position, before);
+    // At its old position first: the move below is a change of its own, with its own audit entry.
     const { parent_id, path, depth } = before;
     const stored = tx.put(departments, { ...after, parent_id, path, depth });
     const values = toAuditValues(before, stored, ["is_active"]);
@@ -76,8 +80,9 @@ export const departmentStateRules: StateRules<Department> = {
     return moveDepartment(tx, stored, parent);
   },
   /**
-   * Everything below a deleted department is deleted too, and recorded from the leaves up. A refusal would be
-   * inconvenient for tests, and departments with a missing parent would have invalid paths.
+   * Records the deletion of a department and of everything below it, from the leaves up. The caller deletes the
+   * descendants too: a refusal would be inconvenient for tests, and departments with a missing parent would have invalid
+   * paths.
    */
   beforeRemove(tx, record, actor) {
     for (const department of [record, ...listDescendants(tx, record)].reverse())
@@ -85,7 +90,8 @@ export const departmentStateRules: StateRules<Department> = {
   },
 };
 
-function requireParent(tx: Transaction, { parent_id, organization_id }: Department): Department | undefined {
+/** Undefined at the top level. @throws ApiError for a parent that the organization does not have */
+function findParent(tx: Transaction, { parent_id, organization_id }: Department): Department | undefined {
   if (parent_id === null) return undefined;
   const parent = tx.get(departments, parent_id);
   if (parent?.organization_id !== organization_id)
@@ -95,7 +101,7 @@ function requireParent(tx: Transaction, { parent_id, organization_id }: Departme
 
 type TreePosition = Pick<Department, "path" | "depth">;
 
-/** Refuses a path or depth in the request that contradicts the parent. */
+/** Refuses a path or depth in the request that contradicts the parent, unless it is the value from before the change. */
 function refuseContradiction(after: Department, derived: TreePosition, before = derived): void {
   for (const field of ["path", "depth"] as const) {
     if (after[field] !== derived[field] && after[field] !== before[field])

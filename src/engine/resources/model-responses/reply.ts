@@ -6,10 +6,10 @@ import { findPicture, isPicture } from "../files/pictures.ts";
 import { files, type Picture } from "../files/schema.ts";
 import type { Conversation, Turn } from "./rules.ts";
 
-/** The maximum number of quoted files, the last ones attached: a longer reply would look like an index. */
+/** The maximum number of quoted files. Of more, a reply quotes the last attached ones: a longer one would look like an index. */
 const MAX_QUOTED_FILES = 10;
 
-/** Characters of an earlier message that a reply repeats. */
+/** Characters of a message that a reply repeats. */
 const MAX_ECHO_LENGTH = 80;
 
 const OPENINGS = [
@@ -61,7 +61,7 @@ export function findPictures(world: Transaction, file_ids: readonly string[]): A
 
 /**
  * Writes the reply of a model without a reply rule (G20). The same seed, model, conversation and files give the
- * same text. It quotes the files word for word, describes the pictures, and repeats a line of the conversation.
+ * same text. It quotes the files word for word, describes the pictures, and repeats the beginning of an earlier message.
  */
 export function composeReply(
   { seed, model }: { seed: number; model: string },
@@ -82,7 +82,7 @@ export function composeReply(
   return [...sentences, ...repeatEarlierTurn(earlier)].join(" ");
 }
 
-/** Repeats the last earlier message of the user, else of the model. */
+/** Repeats the last earlier message of the user that has text, else the last message, if it has text. */
 function repeatEarlierTurn(earlier: readonly Turn[]): string[] {
   const turn = earlier.findLast(({ role, text }) => role === "user" && text.trim() !== "") ?? earlier.at(-1);
   const words = turn && quoteText(turn.text);
@@ -99,7 +99,7 @@ function describePicture({ filename, picture }: AttachedPicture): string {
   return `${filename} is a ${shape} ${format.toUpperCase()} picture of ${width} x ${height} pixels, mostly ${joinWords(colours, "and")}.`;
 }
 
-/** A text in quotes on one line, shortened between characters; undefined for a blank one. */
+/** A text in quotes on one line, cut after `MAX_ECHO_LENGTH` characters, not within one; undefined for a blank text. */
 function quoteText(text: string): string | undefined {
   const line = [...text.replaceAll(/\s+/g, " ").trim()];
   if (line.length === 0) return undefined;

@@ -3,10 +3,11 @@ import { createEntryFormat, createListReader, readEntries } from "../../contract
 import { capitalize } from "../../contract/text.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
-/** Makes a model; missing fields follow from its key or are drawn. */
+/** Makes a model; missing fields follow from its key, are drawn, or have a default. */
 export const makeModel: Factory<Model> = (fields, { random, world, isFixture, createId }) => {
   const key = fields.key ?? `custom-${random.characters(8)}`;
-  // Another model may have the id that follows from the key: ids stay when keys change. In a fixture that is a mistake.
+  // A model keeps its id when its key changes, so another one may have the id of this key. In a fixture, that is a mistake,
+  // which `check` reports.
   const isTaken = !isFixture && world.get(models, toModelId(key)) !== undefined;
   const provider = fields.provider ?? random.pick(PROVIDERS);
   const words = key.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
@@ -48,15 +49,15 @@ export const modelsFixture = createListReader(models, {
   entryFormat,
   factory: makeModel,
   check(fixture, report) {
-    const taken = new Set<string>();
+    const takenKeysAndIds = new Set<string>();
     for (const [position, { key, id = toModelId(key) }] of readEntries(
       fixture,
       "models",
       entryFormat,
     ).entries()) {
-      if (taken.has(key) || taken.has(id))
+      if (takenKeysAndIds.has(key) || takenKeysAndIds.has(id))
         report(["models", position, "key"], `${key} or its id ${id} is taken`);
-      taken.add(key).add(id);
+      takenKeysAndIds.add(key).add(id);
     }
   },
 });
