@@ -30,7 +30,7 @@ export const PROBLEMS = {
   "host-not-allowed": defineProblem(
     403,
     "Host not allowed",
-    "The called host is neither loopback nor in `--allow-host`; on emulated paths, only browsers are refused",
+    "The called host is neither loopback nor in `--allow-host`; on emulated paths, only a browser gets this",
   ),
   "origin-not-allowed": defineProblem(403, "Origin not allowed", "A page of another site sent the request"),
   "unknown-path": defineProblem(404, "Not Found", "Nothing has this path, name or id"),
@@ -45,7 +45,7 @@ export const PROBLEMS = {
   "nothing-waits": defineProblem(
     404,
     "No delivery waits for this answer",
-    "The forwarded delivery was answered already, or timed out",
+    "The answer is for a forwarded delivery that was answered already, or timed out",
   ),
   "method-not-allowed": defineProblem(405, "Method Not Allowed", "`Allow` lists the path's methods"),
   "name-in-use": defineProblem(409, "Conflict", "The name or id is taken"),
@@ -60,18 +60,22 @@ export const PROBLEMS = {
   "not-replayable": defineProblem(
     409,
     "Conflict",
-    "No file for `understudy replay` can describe what happened in the sandbox",
+    "What happened in the sandbox cannot be repeated from a file by `understudy replay`; `detail` says why",
   ),
   "already-released": defineProblem(
     409,
     "Conflict",
     "The request is no longer held: it was released, timed out, or its client left",
   ),
-  "limit-reached": defineProblem(409, "A limit is reached", "The server or the sandbox has reached a limit"),
+  "limit-reached": defineProblem(
+    409,
+    "A limit is reached",
+    "The server or the sandbox has reached a limit; an emulated path answers it with 507 or 503",
+  ),
   misdirected: defineProblem(
     421,
     "Misdirected Request",
-    "The port serves one sandbox only; for this path, call the address of the server",
+    "A sandbox's own port does not serve this path of the control API; call the address of the server",
   ),
   "payload-too-large": defineProblem(413, "The request body is too large.", "The body exceeds the limit"),
   "unsupported-media-type": defineProblem(
@@ -98,7 +102,7 @@ export const PROBLEMS = {
   "not-saved": defineProblem(
     507,
     "The change could not be saved",
-    "With `--durable`, the disk is full or read-only, and the change was undone; 503 if the folder is gone. Also if there is no room for an upload",
+    "With `--durable`, the disk is full or read-only, and the change was undone; 503 if the folder is gone. An upload for which the disk has no room gets this without `--durable`, too",
   ),
   moved: defineProblem(
     503,
