@@ -51,6 +51,8 @@ describe("an override for one request", () => {
     ["x-sandbox-delay", "soon", "must be a duration"],
     ["x-sandbox-delay", "-1s", "must be a duration"],
     ["prefer", "code=abc", "is not a status"],
+    ["prefer", "code", "is not a status"],
+    ["prefer", "respond-async, code", "is not a status"],
     ["prefer", "code=418", "documents no answer with status 418"],
     ["prefer", "code=", "is not a status"],
     ["prefer", `code=${"x".repeat(300)}`, `code=${"x".repeat(40)} is not a status`],

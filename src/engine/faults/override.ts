@@ -95,9 +95,10 @@ function toCodeFault(text: string): OverrideFault {
   return { kind: "plan", plan: { answer }, name: answer.code };
 }
 
-/** The N of `Prefer: code=N`; undefined for other preferences. */
+/** The N of `Prefer: code=N`, empty if there is none; undefined for other preferences. */
 function readPreferredStatus(prefer: string): string | undefined {
-  return /(?:^|[\s,;])code\s*=\s*([^\s,;]*)/i.exec(prefer)?.[1];
+  const match = /(?:^|[\s,;])code\s*(?:=\s*([^\s,;]*)|$|[,;])/i.exec(prefer);
+  return match === null ? undefined : (match[1] ?? "");
 }
 
 /**

@@ -35,7 +35,7 @@ export function hasOverride(headers: RequestHeaders): boolean {
   return (
     headers["x-sandbox-fault"] !== undefined ||
     headers["x-sandbox-delay"] !== undefined ||
-    (headers["prefer"] !== undefined && /\bcode\s*=/i.test(String(headers["prefer"])))
+    (headers["prefer"] !== undefined && /\bcode\b/i.test(String(headers["prefer"])))
   );
 }
 
