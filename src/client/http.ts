@@ -73,20 +73,22 @@ export class AddressError extends Error {
   }
 }
 
-/** The sandbox that an address names: by its host, by the prefix of a base URL, or as the console does. */
+/** The sandbox that an address names: by its host, by the prefix of a base URL, or as the console and control API do. */
 export function findNamedSandbox(address: string): string | undefined {
   const url = readHttpUrl(address);
   if (typeof url === "string") return undefined;
   const [, name] =
-    /\/_(?:console\/)?s\/([^/]+)/.exec(url.pathname) ?? /^([^.]+)\.localhost\.?$/.exec(url.hostname) ?? [];
+    /\/_(?:(?:console\/)?s|control\/sandboxes)\/([^/]+)/.exec(url.pathname) ??
+    /^([^.]+)\.localhost\.?$/.exec(url.hostname) ??
+    [];
   return name;
 }
 
 /** @throws AddressError */
 function toAddress(text: string): string {
-  // Users also give the console's address, with a view's path, or a sandbox's base URL.
+  // Users also give the console's address, with a view's path, a sandbox's base URL, or its address in the control API.
   const url = readHttpUrl(
-    typeof text === "string" ? text.replace(/\/_(?:console|s\/[^/]+)(?:[/?#].*)?$/s, "") : text,
+    typeof text === "string" ? text.replace(/\/_(?:console|control|s\/[^/]+)(?:[/?#].*)?$/s, "") : text,
   );
   if (typeof url === "string" || url.search !== "" || url.hash !== "") throw new AddressError(text);
   // Few resolvers know the names below localhost, which are all this machine (RFC 6761).

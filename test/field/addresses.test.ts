@@ -55,6 +55,7 @@ describe("an address in a common short form", () => {
     "http://mine.localhost:PORT",
     "http://127.0.0.1:PORT/_s/mine",
     "127.0.0.1:PORT/_console/s/mine/faults",
+    "http://127.0.0.1:PORT/_control/sandboxes/mine",
   ])("may name the sandbox on which a command acts: %s [interfaces 3]", async (address) => {
     const api = await startReference();
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "mine" });
