@@ -627,7 +627,7 @@ export interface ClockChange {
 export interface SettingsChange {
   /** lifetime of an access token */
   token_lifetime_seconds?: number;
-  /** form of every 401 and 403: `operation`: as the operation's other errors; `guide`: `{detail, status_code, error_type}` */
+  /** form of every 401 and 403: `operation`: that of the operation's other errors; `guide`: `{detail, status_code, error_type}` */
   auth_errors?: "operation" | "guide";
   /** whether a 401 has the header `WWW-Authenticate` */
   auth_challenge?: "on" | "off" | true | false;
@@ -795,7 +795,7 @@ export interface ClockState {
 export interface Settings {
   /** lifetime of an access token */
   token_lifetime_seconds: number;
-  /** form of every 401 and 403: `operation`: as the operation's other errors; `guide`: `{detail, status_code, error_type}` */
+  /** form of every 401 and 403: `operation`: that of the operation's other errors; `guide`: `{detail, status_code, error_type}` */
   auth_errors: "operation" | "guide";
   /** whether a 401 has the header `WWW-Authenticate` */
   auth_challenge: "on" | "off";
@@ -1365,11 +1365,11 @@ export interface ScenarioState {
   description: string;
   /** Active in this sandbox */
   active: boolean;
-  /** Whether it is not your file */
+  /** Whether Understudy brings it: `origin` is not `own` */
   shipped: boolean;
   /** Your file, a shipped file, or derived from an operation's documented refusals */
   origin: "own" | "shipped" | "derived";
-  /** Its path; `built-in/…` is derived and has no file, `understudy scenario show NAME` prints it */
+  /** Its path. A derived scenario has no file, but `built-in/…`; `understudy scenario show NAME` prints it */
   file: string;
   /** Of all its rules */
   hits: number;
@@ -1452,7 +1452,7 @@ export interface ScenarioState {
     /** How many came during the stage */
     requests: number;
   }[];
-  /** Requests that a run of `suite` must send */
+  /** Requests that a run of the command `suite` must send */
   expect?: {
     description?: string;
     match?: {

@@ -3,7 +3,7 @@ import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import type { Declaration, Input, Method, Success } from "../engine/contract/operation.ts";
 import type { ProblemKind } from "../engine/contract/problems.ts";
 import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
-import { SHARED_UPLOAD_BYTES } from "../engine/contract/settings.ts";
+import { SHARED_UPLOAD_LIMIT_BYTES } from "../engine/contract/settings.ts";
 import type { Engine } from "../engine/index.ts";
 import type { SendToSelf, Site } from "../engine/pipeline/plain-http.ts";
 import { sleep } from "../engine/platform.ts";
@@ -64,7 +64,7 @@ export interface Limits {
 export const SHARED_LIMITS: Limits = {
   sandboxes: 1000,
   records: 200_000,
-  upload_bytes: SHARED_UPLOAD_BYTES,
+  upload_bytes: SHARED_UPLOAD_LIMIT_BYTES,
   rules: 1000,
   origins: 100,
 };

@@ -15,8 +15,8 @@ import { findRecordProblem } from "./state/change-records.ts";
 import { listStateCollections, StateCollection } from "./state/state-collection.ts";
 
 /**
- * Validates every record of an uploaded or stored world, so that none breaks the emulated API later. A record must be one
- * that the state calls could show, also in internal collections. Records of `base` are skipped: they are valid.
+ * Validates every record of an uploaded or stored world, so that none breaks the emulated API later. A record must fit the schema
+ * of the state calls; records of internal collections are checked too. Records of `base` are skipped: they are valid.
  * @throws Problem 422 that names collection and record
  */
 export function validateWorld(
@@ -31,7 +31,7 @@ export function validateWorld(
       validateRecord(getStateCollection(resources, collection), record, tx, place);
 }
 
-/** The same for some records of a world, or of its past. @throws Problem 422 */
+/** As `validateWorld`, for given records of a world or of its past; undefined ones, which were deleted, are skipped. @throws Problem 422 */
 export function validateRecords(
   resources: readonly Resource[],
   records: readonly (readonly [AnyCollection, object | undefined])[],
@@ -101,6 +101,7 @@ export const WholeNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_I
 export const Epoch = Type.Integer({ minimum: FIRST_INSTANT, maximum: LAST_INSTANT });
 export const Records = Type.Array(Type.Object({}));
 
+/** Whole minutes since 1970. */
 const Minute = Type.Integer({
   minimum: FIRST_INSTANT / 60_000,
   maximum: Math.floor(LAST_INSTANT / 60_000),

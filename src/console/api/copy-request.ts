@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../../../types/control-api.ts";
 import { listHeaderOptions, quoteForShell } from "../../tools/grader/curl.ts";
 
-/** Headers of the connection, or that every client or “Repeat” adds itself. */
+/** Headers that are not copied: those of the connection, cookies, and those that each client or “Repeat” adds itself. */
 const NOT_COPIED =
   /^(host|connection|content-length|accept-encoding|user-agent|origin|referer|sec-.*|keep-alive|transfer-encoding|accept-language|cookie|set-cookie|priority|accept|te|x-sandbox-repeat)$/i;
 export const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
@@ -15,7 +15,7 @@ export interface RequestCopy {
   binarySize?: number | undefined;
 }
 
-/** Size of a journaled body that is not text, which the journal has as `{bytes}`. */
+/** Size of a journaled body that is not text: the journal has it as `{bytes}`. A JSON body may have a field of that name. */
 export function getBinarySize({ headers, body }: JournalEntry["response"]): number | undefined {
   const isJson = headers.some(({ name, value }) => /^content-type$/i.test(name) && /json/i.test(value));
   return isJson ? undefined : (body as { bytes?: number } | null | undefined)?.bytes;
@@ -43,7 +43,10 @@ export function toRequestCopy(
   };
 }
 
-/** A journaled body as text. A text in the journal is a JSON string if only that has the length in the headers. */
+/**
+ * A journaled body as text. A string in the journal was either plain text or a JSON string: it was JSON if `Content-Length` fits
+ * the text with quotes.
+ */
 export function formatBody({ headers, body }: JournalEntry["response"], indent?: number): string | undefined {
   const json = JSON.stringify(body, null, indent);
   if (typeof body !== "string") return json;
@@ -55,11 +58,11 @@ function replaceCredential(masked: string, key: string | undefined): string {
   return (/^Bearer /i.test(masked) ? "Bearer " : "") + (key ?? "YOUR_API_KEY");
 }
 
-/** A file for a body that is not text, which the user has to provide. */
+/** Names the file that the user has to provide for a body that is not text. */
 const nameFile = (size: number) => `body-of-${size}-bytes`;
 
 export function formatAsCurl({ method, url, headers, body, binarySize }: RequestCopy): string {
-  // With `-X HEAD`, curl would wait for a body. In brackets and braces it would read sets of addresses.
+  // With `-X HEAD`, curl would wait for a body. It would also expand brackets and braces in the URL.
   const options = [
     method === "HEAD" ? "--head" : `-X ${method}`,
     ...(/[[\]{}]/.test(url) ? ["--globoff"] : []),

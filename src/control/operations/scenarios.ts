@@ -43,19 +43,19 @@ export const ScenarioBody = ClosedObject(
     name: Type.String(),
     description: Type.String(),
     active: Type.Boolean({ description: "Active in this sandbox" }),
-    shipped: Type.Boolean({ description: "Whether it is not your file" }),
+    shipped: Type.Boolean({ description: "Whether Understudy brings it: `origin` is not `own`" }),
     origin: StringEnum(["own", "shipped", "derived"], {
       description: "Your file, a shipped file, or derived from an operation's documented refusals",
     }),
     file: Type.String({
       description:
-        "Its path; `built-in/…` is derived and has no file, `understudy scenario show NAME` prints it",
+        "Its path. A derived scenario has no file, but `built-in/…`; `understudy scenario show NAME` prints it",
     }),
     hits: Type.Integer({ minimum: 0, description: "Of all its rules" }),
     rules: Type.Array(RuleBody),
     stages: Type.Optional(Type.Array(StageBody)),
     expect: Type.Optional(
-      Type.Array(ExpectDocument, { description: "Requests that a run of `suite` must send" }),
+      Type.Array(ExpectDocument, { description: "Requests that a run of the command `suite` must send" }),
     ),
     problem: OptionalText("Why the current text of its file is invalid; the last valid text is active"),
   },
@@ -81,10 +81,10 @@ function renderScenario(
   { activeScenarios, stagesByScenario }: ArmedRules,
 ): Static<typeof ScenarioBody> {
   const activeRules = activeScenarios.get(name);
-  const stageProgress = stagesByScenario.get(name);
-  const stages = describeStages(stageProgress?.stages ?? scenario?.stages ?? [], stageProgress?.progress);
-  const armedRules = activeRules ?? (scenario?.rules ?? []).map((rule) => new ArmedRule(rule, name));
-  const rules = armedRules.map(renderRule);
+  const staged = stagesByScenario.get(name);
+  const stages = describeStages(staged?.stages ?? scenario?.stages ?? [], staged?.progress);
+  const shownRules = activeRules ?? (scenario?.rules ?? []).map((rule) => new ArmedRule(rule, name));
+  const rules = shownRules.map(renderRule);
   return {
     name,
     description: scenario?.description ?? "",
@@ -153,9 +153,10 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 function listScenarios({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
+  // Ends stages that are over by now.
   sandbox.world.catchUp();
   const sandboxFaults = faults.getSandboxFaults(sandbox);
-  // The server's list has the derived scenarios of all but the sandbox's own operations.
+  // The server's list lacks the scenarios that derive from operations of this sandbox alone.
   const { derived } = sandboxFaults.library;
   const derivedNames = derived.listNames().filter((name) => !scenarios.hasWritten(name));
   const listed = [...scenarios.list(), ...derivedNames.map((name) => describeDerived(derived.find(name)!))];

@@ -14,7 +14,7 @@ import { hasUselessEnum } from "./check-schema.ts";
 import { isNumeric } from "./generate-value.ts";
 import { FORMATS, type Schemas } from "./schemas.ts";
 
-/** Times that the server sets; stored as instants, so that a fixture's records fit a sandbox that starts at any time. */
+/** Names of times that the server sets. They are stored as instants, so that a fixture's records fit any start of a sandbox. */
 export const CREATED_NAMES = /^(created|created_?at|creation_?(date|time)|inserted_?at|date_?created)$/i;
 export const UPDATED_NAMES =
   /^(updated|updated_?at|modified|modified_?at|last_?(updated|modified)(_?at)?|date_?updated)$/i;
@@ -29,12 +29,13 @@ export interface CollectionSpec {
   /** The schema of the path parameter with the id, which may say more than the record's: ids of requests must fit both. */
   idParameter?: unknown;
   schema: unknown;
+  /** By field: the collection of the record that it names. */
   belongs_to: Record<string, string>;
   /** The field that marks a softly deleted record. */
   soft?: string | undefined;
   /** Whether the collection's records have files. */
   hasFiles?: boolean;
-  /** Fields with parameters of the paths that the described records lack. State calls show them, answers do not. */
+  /** Path parameters that the described record has no field for. They are stored; state calls show them, answers do not. */
   outerIdFields?: ReadonlySet<string>;
 }
 
@@ -65,8 +66,8 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     (field) => CREATED_NAMES.test(field) && isStoredInstant(properties[field]!),
   );
   const isLive = (record: object) => soft === undefined || (record as JsonObject)[soft] == null;
-  const isNumbered = hasNextNumber(spec, schemas);
-  // Newest first; of records of one instant, those with the larger numeric ids.
+  const isNumbered = usesNumericIds(spec, schemas);
+  // Newest first. Records of one instant: the largest numeric id first.
   const order = (record: object) => {
     const at =
       createdField === undefined ? 0 : (((record as JsonObject)[createdField] as number | null) ?? 0);
@@ -76,7 +77,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     [ALL_RECORDS]: { groups: (record) => (isLive(record) ? [""] : []), order },
   };
   for (const field of Object.keys(belongs_to)) {
-    // Only an index of all records may name its field.
+    // An index that names its field is used for filters by the field, so it must have all records.
     const groupsAllRecords = soft === undefined && !schemas.listTypes(properties[field]).has("array");
     indexes[`by_${field}`] = {
       ...(groupsAllRecords && { field }),
@@ -126,7 +127,7 @@ function toIdSchema({ idField, schema, prefix }: CollectionSpec, schemas: Schema
 }
 
 /** Whether new records get the next number as their id: it is a number, or their path takes only numbers. */
-export function hasNextNumber({ idField, idParameter, schema }: CollectionSpec, schemas: Schemas): boolean {
+export function usesNumericIds({ idField, idParameter, schema }: CollectionSpec, schemas: Schemas): boolean {
   return [schemas.listPossibleFields(schema).get(idField), idParameter].some((one) =>
     isNumeric(one, schemas),
   );

@@ -4,7 +4,7 @@ import { ID_KEYS } from "../../engine/documents/merge-documents.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { hash32, type Random } from "../../engine/state/random.ts";
 import { generateValue } from "./generate-value.ts";
-import { ALL_RECORDS, type CollectionSpec, hasNextNumber } from "./own-collection.ts";
+import { ALL_RECORDS, type CollectionSpec, usesNumericIds } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 
 const MAX_TRIES = 100;
@@ -21,7 +21,7 @@ export class RecordIds {
     this.collection = collection;
     this.spec = spec;
     this.schemas = schemas;
-    this.isNumbered = spec !== undefined && hasNextNumber(spec, schemas);
+    this.isNumbered = spec !== undefined && usesNumericIds(spec, schemas);
     const parts = [spec && schemas.listPossibleFields(spec.schema).get(spec.idField), spec?.idParameter];
     const given = parts.filter((one) => one !== undefined);
     // With an example, each record would get it as its id.

@@ -3,13 +3,13 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { hasUselessEnum } from "./check-schema.ts";
 import { convertExclusiveBounds, isPattern, type Schemas, toRegExp } from "./schemas.ts";
 
-/** Optional properties are shown down to this depth; below it, only required ones. */
+/** Optional properties are shown above this depth; from it on, only required ones. */
 const MAX_DEPTH = 4;
 /** Optional objects and lists are left out from this depth on. */
 const MAX_NESTED_DEPTH = 2;
 /** Maximum number of fields in one value; wide schemas that refer to each other would otherwise make answers of megabytes. */
 const MAX_FIELDS = 400;
-/** A circle of required properties has no end. */
+/** At this depth everything ends, since required properties that contain each other never would. */
 const MAX_REQUIRED_DEPTH = 12;
 const MAX_NUMBER = 2 ** 31;
 const SCALAR_KEYWORDS = [
@@ -29,7 +29,7 @@ export interface ShapeOptions {
   examples?: boolean;
   /** Whether required properties alone are shown. */
   requiredOnly?: boolean;
-  /** The position of the alternative that is chosen, among those that can be. */
+  /** The position of the chosen alternative among the usable ones; beyond the last, it counts from the first again. */
   alternative?: number;
 }
 
@@ -43,7 +43,7 @@ export function shapeSchema(node: unknown, schemas: Schemas, options: ShapeOptio
 
 interface SchemaContext {
   depth: number;
-  /** The schemas that contain this one, as `mergeKeywords` returns them: always the same object for a schema. */
+  /** The schemas that contain this one, compared by identity: `mergeKeywords` returns the same object for a schema each time. */
   ancestors: readonly JsonObject[];
 }
 
@@ -67,13 +67,13 @@ class SchemaShaper {
   shape(node: unknown, { depth, ancestors }: SchemaContext): JsonObject {
     const { schemas } = this;
     const keywords = schemas.mergeKeywords(node);
-    const ownValue = this.findOwnValue(keywords);
+    const ownValue = this.findDeclaredShape(keywords);
     if (ownValue !== undefined) return ownValue;
     const types = schemas.listTypes(node);
     if (depth > MAX_REQUIRED_DEPTH) return types.has("null") ? { const: null } : {};
     // For the schemas inside this one.
     const inside = { depth, ancestors: [...ancestors, keywords] };
-    const branch = this.choose(keywords, inside);
+    const branch = this.chooseAlternative(keywords, inside);
     const isAncestor = (one: JsonObject) => ancestors.some((ancestor) => isSame(ancestor, one));
     // A nullable schema that contains itself ends as null.
     if (types.has("null") && isAncestor(branch === undefined ? keywords : schemas.mergeKeywords(branch.node)))
@@ -94,7 +94,7 @@ class SchemaShaper {
     if (types.has("array")) return this.shapeList(keywords, inside);
     if (types.has("object")) return this.shapeMap(keywords, inside);
     const [type] = [...types].filter((one) => one !== "null");
-    // Without a type, an object: FastAPI describes any answer so.
+    // A schema without a type gets an object: FastAPI writes such a schema for an answer that is not described.
     if (type === undefined) return { const: types.has("null") ? null : {} };
     const scalar: JsonObject = { type };
     for (const key of SCALAR_KEYWORDS) if (keywords[key] !== undefined) scalar[key] = keywords[key];
@@ -105,7 +105,7 @@ class SchemaShaper {
   }
 
   /** The shape of the value, or of the enum, that the document itself declares. */
-  private findOwnValue(keywords: JsonObject): JsonObject | undefined {
+  private findDeclaredShape(keywords: JsonObject): JsonObject | undefined {
     const { const: constant, default: defaultValue, example, examples, enum: values } = keywords;
     const [first] = Array.isArray(examples) ? examples : [];
     const candidates = this.options.examples ? [constant, example, first, defaultValue] : [constant];
@@ -115,8 +115,8 @@ class SchemaShaper {
     return { enum: values.filter((one) => one !== null || values.length === 1) };
   }
 
-  /** An alternative that is not null; if there is one, of those that do not contain this schema. */
-  private choose(keywords: JsonObject, { ancestors }: SchemaContext) {
+  /** The chosen alternative of a schema: never null, and if possible none that contains this schema. */
+  private chooseAlternative(keywords: JsonObject, { ancestors }: SchemaContext) {
     const { schemas } = this;
     const key = Array.isArray(keywords["oneOf"]) ? "oneOf" : "anyOf";
     const branches = Array.isArray(keywords[key]) ? (keywords[key] as unknown[]) : [];
@@ -176,8 +176,8 @@ class SchemaShaper {
       this.fieldsLeft <= 0 || depth > MAX_DEPTH || ancestors.includes(this.schemas.mergeKeywords(items));
     if (mustEnd && least === 0) return { const: [] };
     const shape = this.shape(items, { depth: depth + 1, ancestors });
-    const mayRepeat = shape["const"] !== undefined || shape["type"] === "boolean";
-    const usualCount = uniqueItems === true && mayRepeat ? 1 : 2;
+    const mayBeEqual = shape["const"] !== undefined || shape["type"] === "boolean";
+    const usualCount = uniqueItems === true && mayBeEqual ? 1 : 2;
     const count = mustEnd ? least : Math.min(most, Math.max(least, usualCount));
     return {
       type: "array",
@@ -188,7 +188,7 @@ class SchemaShaper {
     };
   }
 
-  /** Gives a map its required keys, and the minimum number of keys, of the forms that it allows. */
+  /** Gives a map its required keys, and invented ones up to `minProperties` that fit its patterns. */
   private shapeMap(keywords: JsonObject, { depth, ancestors }: SchemaContext): JsonObject {
     const { patternProperties, propertyNames, minProperties, required } = keywords;
     const least = typeof minProperties === "number" ? minProperties : 0;
@@ -214,8 +214,8 @@ export function findSchemaOfKey(
   { patternProperties, additionalProperties }: JsonObject,
 ): JsonObject {
   const byPattern = Object.entries((patternProperties ?? {}) as JsonObject);
-  const [, schema = additionalProperties] =
-    byPattern.find(([pattern]) => isPattern(pattern) && toRegExp(pattern).test(name)) ?? [];
+  const match = byPattern.find(([pattern]) => isPattern(pattern) && toRegExp(pattern).test(name));
+  const schema = match?.[1] ?? additionalProperties;
   return isJsonObject(schema) ? schema : { type: "string" };
 }
 
@@ -228,7 +228,7 @@ function limitBounds(scalar: JsonObject): void {
     if (read(key, 0) > MAX_NUMBER && lower < MAX_NUMBER) scalar[key] = MAX_NUMBER;
   for (const key of ["minimum", "exclusiveMinimum"])
     if (read(key, 0) < -MAX_NUMBER && upper > -MAX_NUMBER) scalar[key] = upper > 0 ? 0 : -MAX_NUMBER;
-  // The generator's own bounds are -1000 and 1000, also where the other bound is beyond them.
+  // For a missing bound, the generator takes -1000 or 1000, even if the given bound is outside of that.
   const range = Math.max(1000, 2 * read("multipleOf", 0));
   if (lower >= 1000 && upper === Infinity) scalar["maximum"] = lower + range;
   if (upper <= -1000 && lower === -Infinity) scalar["minimum"] = upper - range;
@@ -238,13 +238,14 @@ const MAX_NAME_TRIES = 50;
 
 /** A name that matches a pattern, such as `x-abcd` for `^x-`; undefined if the generator makes none. */
 function toName(pattern: string, seed: number): string | undefined {
+  // Without these characters, a pattern still fits if letters follow.
   const isPrefix = !/[$|]/.test(pattern);
   const schema = { type: "string", pattern: isPrefix ? `${pattern}[a-z]{4}` : pattern };
   const name = String(generateSync(schema as JsonSchema, { seed }));
   return toRegExp(pattern).test(name) ? name : undefined;
 }
 
-/** Whether two schemas are the same, or one is the other with `nullable`. */
+/** Whether two schemas are the same, or one is the other with `nullable`: that is a copy with the same object of properties. */
 const isSame = (one: JsonObject, other: JsonObject) =>
   one === other || (one["properties"] !== undefined && one["properties"] === other["properties"]);
 

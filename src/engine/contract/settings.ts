@@ -11,7 +11,7 @@ export const LOCALES: readonly string[] = `
   .trim()
   .split(/\s+/);
 
-/** @param assumption the row of the ledger that the setting changes, if any */
+/** @param assumption the id of the assumption that the setting changes, such as G06, if any */
 const defineSetting = <S extends TSchema>(
   assumption: string | undefined,
   schema: S,
@@ -20,22 +20,23 @@ const defineSetting = <S extends TSchema>(
 
 const YEAR_SECONDS = 31_536_000;
 const OnOff = (initial: "on" | "off") => StringEnum(["on", "off"], { default: initial });
-const Lifetime = (initial: number) => Type.Integer({ minimum: 1, maximum: YEAR_SECONDS, default: initial });
+const WholeSeconds = (initial: number) =>
+  Type.Integer({ minimum: 1, maximum: YEAR_SECONDS, default: initial });
 const Seconds = (initial: number) => Type.Number({ minimum: 0, maximum: YEAR_SECONDS, default: initial });
 const Mebibytes = (initial: number, maximum: number) =>
   Type.Number({ exclusiveMinimum: 0, maximum, default: initial });
 
 /**
- * The settings of a sandbox, for teams that know the real service better than the assumptions. Values are checked by the
- * control API, the CLI and the configuration file alike.
+ * The settings of a sandbox, for teams that know how the real service differs from our assumptions. The control API, the CLI
+ * and the configuration file check values in the same way.
  */
 export const Settings = Type.Object(
   {
-    token_lifetime_seconds: defineSetting("G01", Lifetime(3600), "lifetime of an access token"),
+    token_lifetime_seconds: defineSetting("G01", WholeSeconds(3600), "lifetime of an access token"),
     auth_errors: defineSetting(
       "G06",
       StringEnum(["operation", "guide"], { default: "operation" }),
-      "form of every 401 and 403: `operation`: as the operation's other errors; `guide`: `{detail, status_code, error_type}`",
+      "form of every 401 and 403: `operation`: that of the operation's other errors; `guide`: `{detail, status_code, error_type}`",
     ),
     auth_challenge: defineSetting("G41", OnOff("on"), "whether a 401 has the header `WWW-Authenticate`"),
     rate_headers: defineSetting(
@@ -76,7 +77,7 @@ export const Settings = Type.Object(
       'whether pages may send cookies (`credentials: "include"`)',
     ),
     processing_seconds: defineSetting("G11", Seconds(60), "how long a store processes a file"),
-    upload_url_lifetime_seconds: defineSetting("G13", Lifetime(604_800), "lifetime of an upload URL"),
+    upload_url_lifetime_seconds: defineSetting("G13", WholeSeconds(604_800), "lifetime of an upload URL"),
     connector_job_seconds: defineSetting("G14", Seconds(30), "how long a connector job takes"),
     connector_failure_rate: defineSetting(
       "G34",
@@ -157,7 +158,7 @@ export const Settings = Type.Object(
 export type Settings = Static<typeof Settings>;
 
 /** The default limit of uploads in a sandbox of a shared server; a local server has none (interfaces.md 7). */
-export const SHARED_UPLOAD_BYTES = 1024 ** 3;
+export const SHARED_UPLOAD_LIMIT_BYTES = 1024 ** 3;
 
 /** The largest JSON body in bytes (G09). */
 export function getJsonLimit({ json_limit_mb }: Settings): number {

@@ -3,7 +3,7 @@ import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { findRefusal, type SpendingFigures, toRateDetails, toReachedLimit } from "../contract/refusals.ts";
 import { isJsonObject } from "../contract/schema.ts";
-import { getJsonLimit, SHARED_UPLOAD_BYTES } from "../contract/settings.ts";
+import { getJsonLimit, SHARED_UPLOAD_LIMIT_BYTES } from "../contract/settings.ts";
 import type { FaultAnswer, FaultFacts, RequestEffect } from "../sandbox/fault-types.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
@@ -134,7 +134,7 @@ function describeBodyRefusal(
   if (file) return { field: file[0], limit_bytes: file[1].limit(settings) };
   if (body === undefined) return {};
   return "isUpload" in body
-    ? { limit_bytes: SHARED_UPLOAD_BYTES, scope: "sandbox_uploads" }
+    ? { limit_bytes: SHARED_UPLOAD_LIMIT_BYTES, scope: "sandbox_uploads" }
     : { limit_bytes: getJsonLimit(settings) };
 }
 

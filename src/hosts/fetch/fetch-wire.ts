@@ -5,12 +5,12 @@ import { readWireBody } from "../../engine/pipeline/wire-body.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { keepProcessAlive } from "./await-answer.ts";
 
-/** Represents status line and headers, which a fault may truncate like other bytes. */
+/** Stands for status line and headers: the response begins when all of these bytes are written, and a fault may truncate them. */
 const HEAD = "HTTP";
 
 /**
- * Breaks an answer as `fetch` shows a broken connection: it rejects with a TypeError, or the body fails in the middle;
- * `hang` ends when the caller aborts.
+ * Performs a fault so that the caller sees what `fetch` shows of a broken connection: it rejects with a TypeError, or the body
+ * fails in the middle. A `hang` lasts until the caller aborts.
  */
 export async function breakAnswer(
   answer: CompleteAnswer,

@@ -24,44 +24,44 @@ const USER_SECRETS = [
   ["w", WEBHOOK_SECRET],
 ] as const;
 const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
-/** A text under the name of a secret, also one that the end of the body cuts off. */
+/** A text under the name of a secret, even if the body ends within it. */
 const NAMED_SECRET = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)(?="|\\\\?$)`, "gi");
-/** A parameter of a query or of a form, unless its value contains a placeholder already. */
+/** A parameter of a query or of a form, up to its end (`&`, a space, or the text's end). One with a placeholder does not fit. */
 const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
-/** All generated secrets consist of these characters. */
+/** All generated secrets consist of these characters; `replaceKnown` finds no others. */
 const WORD = /[\w.~-]{8,}/g;
 
 /**
  * Replaces the secrets in a bundle by placeholders (interfaces.md 4): `api_key:ID` for API keys with an id,
  * `answer:N.I:LENGTH` for the secret number I of answer N (tokens, upload URLs, webhook secrets), `given:k0:LENGTH` for one
- * that the user or the server chose, and `unknown:LENGTH` for one that is not registered.
+ * that the user (`k`, `w`) or the server (`t`) chose, and `unknown:LENGTH` for one that is not registered.
  */
 export class SecretPlaceholders {
-  private readonly names = new Map<string, string>();
-  private readonly secrets = new Map<string, string>();
+  private readonly namesBySecret = new Map<string, string>();
+  private readonly secretsByName = new Map<string, string>();
   private readonly issuedCounts = new Map<number, number>();
   private readonly writtenSecrets = new Set<string>();
 
   register(secret: string, name: string): void {
-    if (this.names.has(secret)) return;
-    this.names.set(secret, name);
-    this.secrets.set(name, secret);
+    if (this.namesBySecret.has(secret)) return;
+    this.namesBySecret.set(secret, name);
+    this.secretsByName.set(name, secret);
   }
 
   find(name: string): string | undefined {
-    return this.secrets.get(name);
+    return this.secretsByName.get(name);
   }
 
-  /** Whether the text is the id, not the secret, of a registered API key: a rule's `api_key` is an id. */
+  /** Whether the text is the id, not the secret, of a registered API key. Rules name a key by its id in `api_key`, which stays. */
   private isKeyId(text: string): boolean {
-    return this.secrets.has(`api_key:${text}`);
+    return this.secretsByName.has(`api_key:${text}`);
   }
 
   /** Registers the secrets of an answer, which later requests may contain. */
   registerIssued(answer: number, text: string): void {
     for (const secret of findSecrets(text)) {
-      if (this.names.has(secret) || this.isKeyId(secret)) continue;
+      if (this.namesBySecret.has(secret) || this.isKeyId(secret)) continue;
       const count = this.issuedCounts.get(answer) ?? 0;
       this.issuedCounts.set(answer, count + 1);
       this.register(secret, `answer:${answer}.${count}:${secret.length}`);
@@ -69,8 +69,8 @@ export class SecretPlaceholders {
   }
 
   /**
-   * Registers keys and webhook secrets that the user wrote. They have numbers of their own: a replay registers these
-   * again, and no others, and must find the same names.
+   * Registers keys and webhook secrets that the user wrote. They are numbered separately, since a replay registers only these
+   * again, and must give them the same names.
    */
   registerWritten(text: string): void {
     for (const [letter, pattern] of USER_SECRETS) {
@@ -81,7 +81,7 @@ export class SecretPlaceholders {
     }
   }
 
-  /** Registers the secrets in a text by their form and their name, except short ones, which may be plain words. */
+  /** Registers the secrets in a text by their form and their name, except short ones and those without a digit: they may be words. */
   registerIn(text: string): void {
     this.registerWritten(text);
     for (const secret of findSecrets(text))
@@ -89,15 +89,16 @@ export class SecretPlaceholders {
   }
 
   registerGiven(secret: string): void {
-    this.register(secret, `given:t${this.names.size}:${secret.length}`);
+    this.register(secret, `given:t${this.namesBySecret.size}:${secret.length}`);
   }
 
   replaceKnown(text: string): string {
     return text.replaceAll(OPEN, `${OPEN}open${CLOSE}`).replace(WORD, (word) => {
+      // Punctuation may follow a secret.
       const trimmed = word.replace(/[.~-]+$/, "");
-      const name = this.names.get(word) ?? this.names.get(trimmed);
+      const name = this.namesBySecret.get(word) ?? this.namesBySecret.get(trimmed);
       if (name === undefined) return word;
-      return `${OPEN}${name}${CLOSE}${this.names.has(word) ? "" : word.slice(trimmed.length)}`;
+      return `${OPEN}${name}${CLOSE}${this.namesBySecret.has(word) ? "" : word.slice(trimmed.length)}`;
     });
   }
 
@@ -123,7 +124,7 @@ export class SecretPlaceholders {
       .replace(URL_TEXT, maskParameters);
   }
 
-  /** Redacts a text of the server: known secrets, and the parameters of URLs that the client has chosen. */
+  /** Redacts a text of the server: known secrets, and secret parameters in URLs, which the client may have chosen. */
   redactAnswer(text: string): string {
     return this.replaceKnown(text).replace(URL_TEXT, maskParameters);
   }

@@ -55,7 +55,7 @@ export interface Samples {
   body: unknown;
   note: string | undefined;
   firstOperation: string | undefined;
-  /** Collections without a record that the path needs. */
+  /** Collections of which the path needs a record, and that have none. */
   missing: readonly string[];
 }
 
@@ -107,7 +107,7 @@ async function listRecords(
   return inOrganization.length > 0 ? inOrganization : all;
 }
 
-/** Values of the path parameters, from one record if possible, and the collections that lack a record for one. */
+/** Values of the path parameters, from one record if possible, and the collections that have no record for a parameter. */
 async function findPathValues(
   { organization, collections, listRecords }: RecordSource,
   { path, parameters = [] }: Operation,
@@ -118,6 +118,7 @@ async function findPathValues(
       (one) => one.prefix === toPrefix(schema) || listCollectionNames(path, name).includes(one.name),
     );
   const inPath = parameters.filter(({ in: place }) => place === "path");
+  // The last parameter of a path names its main record.
   const mainCollection =
     collections.find(({ name }) => name === wanted?.of) ?? inPath.map(findCollection).at(-1);
   const conditions = Object.entries(wanted?.where ?? {});

@@ -10,7 +10,7 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { connections } from "../connections.ts";
 import { type ConnectorJob, connectorJobs, renderStoredJob, toJobGroup } from "./schema.ts";
 
-/** Notification rules can name these events (G15), webhooks cannot (section 6.1). */
+/** Notification rules can name these events (assumption G15); webhooks cannot (reference 6.1). */
 const JOB_EVENT = {
   section: "4.14",
   assumptions: ["G15"],
@@ -40,9 +40,13 @@ export function drawTotals(random: Random): Totals {
   return { rows_total, bytes_total: rows_total * random.int(512, 4096) };
 }
 
+/** Limits the work of a reset; jobs before these are not counted. */
 const MAX_EARLIER_JOBS = 1000;
 
-/** A job syncs its new data; a reset also syncs all that the last successful reset and later jobs synced (G34). */
+/**
+ * A sync transfers only new data. A reset also transfers again all that the last successful reset and later jobs transferred
+ * (assumption G34).
+ */
 export function planTotals(
   world: RecordLookup,
   job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
@@ -60,7 +64,10 @@ export function planTotals(
   return { bytes_total, rows_total };
 }
 
-/** When a job ends if it succeeds, and when it fails instead: after 10 to 90 percent of that time, or null. */
+/**
+ * `due`: when the job ends if it succeeds. `fails_at`: when it fails instead, after 10 to 90 percent of its duration; null if it
+ * does not fail.
+ */
 export function planEnd(
   world: RecordLookup,
   { connection_id, start_time }: Pick<ConnectorJob, "connection_id" | "start_time">,
@@ -75,7 +82,7 @@ export function planEnd(
 
 type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
-/** The bytes and rows synced at an instant; while the job runs, this depends on that instant alone (G14). */
+/** The bytes and rows synced at an instant. Those of a running job are calculated from the clock; none are stored (assumption G14). */
 function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };
@@ -84,12 +91,12 @@ function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   return { bytes_synced: Math.floor(bytes_total * share), rows_synced: Math.floor(rows_total * share) };
 }
 
-function setCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
+function withCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...calculateSynced(job, now) };
 }
 
 export function renderJob(job: ConnectorJob, world: WorldReader) {
-  return renderStoredJob(setCurrentFigures(job, world.now), world);
+  return renderStoredJob(withCurrentFigures(job, world.now), world);
 }
 
 /** The job of this connection and type that runs now; there is at most one. */
@@ -140,7 +147,7 @@ function putRunningJob(tx: Transaction, job: RunningJob): ConnectorJob {
 
 type JobOutcome = Exclude<ConnectorJob["status"], "running">;
 
-/** Ends a running job: a success has its totals, any other job what it has synced by `at`. */
+/** Ends a running job. A job that succeeded gets its totals as figures; any other keeps what it has synced by `at`. */
 export function endJob(
   tx: Transaction,
   job: ConnectorJob,
@@ -173,7 +180,7 @@ export function endDueJob(tx: Transaction, { subject, due }: { subject: string; 
 }
 
 export const connectorJobStateRules: StateRules<ConnectorJob> = {
-  toPublic: (job, world) => setCurrentFigures(job, world.now),
+  toPublic: (job, world) => withCurrentFigures(job, world.now),
   insert(tx, record, { settings, silent }) {
     requireConnection(tx, record);
     requireDurationToFitStatus(record);
@@ -191,7 +198,7 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
     if (!startsOrEnds || after.duration !== before.duration) requireDurationToFitStatus(after);
     if (after.status === "running") {
       requireNoRunningJob(tx, after);
-      // Still running, perhaps with another start: its end moves by the same time. Its figures follow from the clock.
+      // Still running, perhaps with another start: its end moves by as much. Its figures are calculated from the clock.
       if (before.status === "running") return moveStart(tx, before, after);
       const start_time = after.start_time === before.start_time ? tx.now : after.start_time;
       return startJob(tx, { ...after, start_time }, settings);
@@ -206,9 +213,9 @@ export const connectorJobStateRules: StateRules<ConnectorJob> = {
 function requireConnection(tx: Transaction, job: ConnectorJob, before = job): void {
   const id = job.connection_id;
   const { organization_id } = requireReferencedRecord(tx, connections, { field: "connection_id", id });
-  const changed = id === before.connection_id ? "organization_id" : "connection_id";
+  const wrongField = id === before.connection_id ? "organization_id" : "connection_id";
   if (organization_id !== job.organization_id)
-    throw invalidInput(changed, job[changed], "the connection belongs to another organization");
+    throw invalidInput(wrongField, job[wrongField], "the connection belongs to another organization");
 }
 
 function requireDurationToFitStatus({ status, duration }: ConnectorJob): void {
@@ -231,7 +238,7 @@ function moveStart(tx: Transaction, before: ConnectorJob, after: ConnectorJob): 
   return putRunningJob(tx, { ...after, due: before.due! + shift, fails_at });
 }
 
-/** Ends a running job now, with the figures that the call changes. */
+/** Ends a running job now. Figures that the call changed replace the calculated ones; those it only sent back do not. */
 function endJobByCall(
   tx: Transaction,
   before: ConnectorJob,

@@ -15,12 +15,13 @@ export interface RecordedExchange {
   hasHeaders: boolean;
   /** Whether the recording has the whole bodies of the answer and of a JSON request. */
   hasWholeBodies: boolean;
+  /** The problem of a body that is not whole; undefined if both bodies are whole. */
   missing: MissingBody | undefined;
   /** When the request was sent, in milliseconds since 1970; NaN if the recording does not say. */
   at: number;
   /** How long the exchange took, in milliseconds; NaN if the recording does not say. */
   duration: number;
-  /** Milliseconds until the answer began; undefined if the recording does not say. */
+  /** Milliseconds until the answer began, or the whole time if the recording has only that; undefined if it has neither. */
   wait_ms: number | undefined;
 }
 
@@ -39,7 +40,7 @@ type MissingBody =
 
 /** How an archive stores bodies. */
 interface Recorder {
-  /** Whether recorded sizes are those of the stored texts. Understudy's archives have the sizes before masking. */
+  /** Whether recorded sizes are those of the stored texts. False for Understudy's archives, whose sizes are those before masking. */
   sizesMatchBodies: boolean;
   /** The folder of files with bodies; undefined: they are not read. */
   folder: string | undefined;
@@ -68,14 +69,14 @@ export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchang
   if (status === 200 && headers.has("location")) return "with the headers of a redirect";
   const content = toMap(response["content"]);
   if (!headers.has("content-type") && typeof content["mimeType"] === "string")
-    setHeader(headers, "content-type", content["mimeType"]);
+    tryAppendHeader(headers, "content-type", content["mimeType"]);
   const body = toBody(content, {
     ...recorder,
     status,
     headers,
     wasBodySent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
   });
-  // How Chrome and Playwright mark an answer that broke off; null if it did not.
+  // Chrome and Playwright write a text here if the answer broke off, else null.
   const brokeOff = typeof (response["_error"] ?? response["_failureText"]) === "string";
   const missingFromAnswer = body.missing ?? (brokeOff ? "with the body cut short" : undefined);
   const postData = toMap(request["postData"]);
@@ -111,10 +112,11 @@ export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchang
   };
 }
 
-const CACHE_MARKS = [
-  ...["_fromCache", "_fromDiskCache", "_fromMemoryCache", "_fromPrefetchCache", "_servedFromCache"],
-];
-const WORKER_CACHES = new Set(["cache-storage", "http-cache", "fallback-code"]);
+const CACHE_MARKS = "_fromCache _fromDiskCache _fromMemoryCache _fromPrefetchCache _servedFromCache".split(
+  " ",
+);
+/** Where a service worker took an answer from that no server sent. */
+const WORKER_SOURCES = new Set(["cache-storage", "http-cache", "fallback-code"]);
 
 /** Browsers mark answers from a cache in different ways, at the entry or at its response. */
 function isCached(entry: HarObject): boolean {
@@ -123,7 +125,7 @@ function isCached(entry: HarObject): boolean {
     (one) =>
       CACHE_MARKS.some((name) => one[name] !== undefined && one[name] !== false && one[name] !== null) ||
       /cache/i.test(String(one["_fetchType"] ?? "")) ||
-      WORKER_CACHES.has(String(one["_serviceWorkerResponseSource"])),
+      WORKER_SOURCES.has(String(one["_serviceWorkerResponseSource"])),
   );
 }
 
@@ -142,12 +144,12 @@ function toPairs(list: unknown): [name: string, value: string][] {
 
 function toHeaders(list: unknown): Headers {
   const headers = new Headers();
-  for (const [name, value] of toPairs(list)) setHeader(headers, name, value);
+  for (const [name, value] of toPairs(list)) tryAppendHeader(headers, name, value);
   return headers;
 }
 
-/** Leaves out HTTP/2's `:status` and everything else that cannot be a header. */
-function setHeader(headers: Headers, name: string, value: string): void {
+/** Appends a header; ignores HTTP/2's `:status` and every other name or value that no header can have. */
+function tryAppendHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.append(name, value);
   } catch {
@@ -155,6 +157,8 @@ function setHeader(headers: Headers, name: string, value: string): void {
   }
 }
 
+/** Maximum size of a body, decompressed or in a file. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** A text that lost its byte order mark is this much shorter than its size. */
 const BYTE_ORDER_MARK_BYTES = 3;
 
@@ -174,8 +178,8 @@ function toBody(
   // A 304 has no body; browsers record the cached one.
   if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
   if (text === undefined || (text === "" && sizesMatchBodies && wasBodySent)) {
-    // Recorders other than Understudy also write size 0 for a body that they left out. It is empty if its Content-Length
-    // is 0, or if it has no Content-Type.
+    // Recorders other than Understudy also write size 0 for a body that they left out. Their 0 is reliable only with a
+    // Content-Length of 0, or without a Content-Type.
     const isSizeReliable =
       !sizesMatchBodies || headers.get("content-length") === "0" || !headers.has("content-type");
     const isEmpty = status === 204 || (size === 0 && isSizeReliable);
@@ -184,13 +188,15 @@ function toBody(
   if (!isBase64(content)) {
     const isShort =
       sizesMatchBodies && Buffer.byteLength(text) + BYTE_ORDER_MARK_BYTES < findSize(size, headers, text);
+    // Understudy's own comment on a body that it stored in part.
     const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
     return { text, missing: isCut ? "with the body cut short" : undefined };
   }
   const bytes = decodeBase64(text);
-  const decoded = decompress(bytes, findCodings(bytes, headers), MAX_FILE_BYTES);
+  const decoded = decompress(bytes, findCodings(bytes, headers), MAX_BODY_BYTES);
   if (decoded === undefined) return { text: "", missing: "with the body left compressed" };
-  const isShort = decoded === bytes && bytes.length + BYTE_ORDER_MARK_BYTES < Number(size ?? 0);
+  const wasNotCompressed = decoded === bytes;
+  const isShort = wasNotCompressed && bytes.length + BYTE_ORDER_MARK_BYTES < Number(size ?? 0);
   return { text: decoded.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
 }
 
@@ -199,7 +205,7 @@ function isBase64({ encoding, text }: HarObject): boolean {
   return /^base64$/i.test(String(encoding)) && typeof text === "string";
 }
 
-/** Polly.JS stores a list of pieces. */
+/** Polly.JS stores a JSON list of pieces in base64. */
 function decodeBase64(text: string): Buffer {
   return Buffer.concat(text.split(/[^\w+/=-]+/).map((piece) => Buffer.from(piece, "base64")));
 }
@@ -209,17 +215,16 @@ function findCodings(bytes: Buffer, headers: Headers): string {
   const codings = (headers.get("content-encoding") ?? "").toLowerCase();
   const isNamedGzip = codings.endsWith("gzip");
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return isNamedGzip ? codings : "gzip";
+  // It has not the first bytes of gzip, or it is text: it is decompressed already.
   return isNamedGzip || isUtf8(bytes) ? "" : codings;
 }
 
-/** The size of the whole body. A recorder that does not know it may have written only the first part of the body. */
+/** The size of the whole body: as recorded, or, for JSON that breaks off and has no size, its Content-Length. */
 function findSize(size: unknown, headers: Headers, text: string): number {
   if (Number(size) > 0 || headers.has("content-encoding") || !parseJson(text).broken)
     return Number(size ?? 0);
   return Number(headers.get("content-length") ?? 0);
 }
-
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** The text in the archive, or in the file beside it that Playwright names in `_file`. */
 function readText({ text, _file }: HarObject, folder: string | undefined): string | undefined {
@@ -228,7 +233,7 @@ function readText({ text, _file }: HarObject, folder: string | undefined): strin
   if (folder === undefined || typeof _file !== "string" || !/^[\w-][\w.-]*$/.test(_file)) return undefined;
   const file = join(folder, _file);
   try {
-    return statSync(file).size > MAX_FILE_BYTES ? undefined : readFileSync(file, "utf8");
+    return statSync(file).size > MAX_BODY_BYTES ? undefined : readFileSync(file, "utf8");
   } catch {
     return undefined;
   }
