@@ -145,6 +145,35 @@ it("an attempt that Jest or Mocha retries does not count as failed in a suite, w
   }
 });
 
+it("an attempt that node:test repeats in another process does not count as failed, while a second test of its name does [interfaces 13]", async () => {
+  vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const share = new ShareFile({ sandbox: "busy", world: {}, origin: false, scenarios: [], rules: [] });
+  vi.stubEnv(SUITE_FILE_VARIABLE, share.path);
+  const context = { name: "pays", fullName: "shop > pays", filePath: "/shop/pay.test.mjs" };
+  try {
+    for (const outcomes of [[false, true, false], [true]]) {
+      vi.resetModules();
+      const process = await import("./test-sandbox.ts");
+      const sandboxes = process.testSandboxes();
+      for (const passes of outcomes) {
+        const test = sandboxes.with((_, _test: typeof context) => {
+          if (!passes) throw new Error("not paid");
+        });
+        await test(context).catch(() => {});
+      }
+      await sandboxes.close();
+    }
+    expect(share.listTests().map(({ name, outcome }) => `${name}: ${outcome}`)).toEqual([
+      ...["shop > pays: retried", "shop > pays: passed", "shop > pays: failed"],
+      "shop > pays: passed",
+    ]);
+  } finally {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+    share.remove();
+  }
+});
+
 it("the other sandboxes end if one cannot end when the servers close [interfaces 13]", async () => {
   const servers = new TestServers();
   const end = vi.fn(async () => {});

@@ -276,7 +276,10 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
         // Runners retry a failed test by calling it again with the same arguments. Rows of a table differ in them.
         const isSame = (one: unknown, at: number) => one === args[at];
         const failure = failures.find((one) => one.name === name && one.args.every(isSame));
-        const id = name === UNNAMED ? undefined : (failure?.id ?? randomBytes(8).toString("hex"));
+        const id =
+          name === UNNAMED
+            ? undefined
+            : (identifyByFile(args[0], name) ?? failure?.id ?? randomBytes(8).toString("hex"));
         let outcome: TestOutcome = "failed";
         const skipped = watchSkips(args[0]);
         await runInSandbox(
@@ -302,6 +305,22 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
     },
     close: () => servers.close(),
   };
+}
+
+/** How many tests of each file and name have run in this process. */
+const runCounts = new Map<string, number>();
+
+/**
+ * An id that node:test's test has again in another process, where the runner retries it (`--test-rerun-failures`);
+ * undefined for other runners, and in versions of Node without `filePath`.
+ */
+function identifyByFile(context: unknown, name: string): string | undefined {
+  const { filePath } = (context ?? {}) as { filePath?: unknown };
+  if (typeof filePath !== "string") return undefined;
+  const test = JSON.stringify([filePath, name]);
+  const count = runCounts.get(test) ?? 0;
+  runCounts.set(test, count + 1);
+  return `${test} ${count}`;
 }
 
 /** Whether the body called `skip()` or `todo()` of its context, as in node:test and Vitest; the context does not say so. */
