@@ -8,7 +8,8 @@ import { type Access, getAction, type OperationBinding } from "./binding-schema.
 import { type BindingContext, type BoundParts, requireRole } from "./bound-access.ts";
 import { receiveFiles, takesFiles } from "./bound-files.ts";
 import { BoundOperation } from "./bound-operation.ts";
-import { declareOperation, declareSuccess, findSuccess } from "./declare-operation.ts";
+import { declareSuccess, findSuccess } from "./declare-answer.ts";
+import { declareOperation } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { toSelector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../engine/contract/schema.ts";
 import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
 import type { Access, Action, OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
-import type { DescribedSuccess } from "./declare-operation.ts";
+import type { DescribedSuccess } from "./declare-answer.ts";
 import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 import { createRecordSource, type RecordSource, type Selector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";

@@ -7,14 +7,11 @@ import { getOwn, isEqual, mapValues } from "../../engine/maps.ts";
 import { readMediaType } from "../../engine/pipeline/read-body.ts";
 import type { BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile } from "./bound-files.ts";
-import {
-  coerceForm,
-  findForm,
-  findKeyOfObject,
-  findRecordPart,
-  listUnstorableFields,
-} from "./declare-operation.ts";
+import { chooseMedia } from "./declare-body.ts";
 import { applyPatch } from "./json-patch.ts";
+import type { DescribedOperation } from "./list-operations.ts";
+import { KEYS_OF_OBJECTS } from "./list-records.ts";
+import { coerceForm, findForm } from "./read-form.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** Reads the fields of a record from the bodies of one operation. */
@@ -173,4 +170,51 @@ function mergeFields(before: JsonObject, patch: JsonObject): JsonObject {
     const merged = { ...old, ...mergeFields(old, value) };
     return Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null));
   });
+}
+
+/** The part of a body that has the fields of a record: the whole, or the only property that has some of them. */
+export function findRecordPart(
+  body: DescribedOperation["body"],
+  fieldNames: ReadonlySet<string>,
+  schemas: Schemas,
+): { node: unknown; property?: string } {
+  const node = body && chooseMedia(body.media)?.schema?.node;
+  const properties = [...schemas.listProperties(node)];
+  if (properties.some(([name]) => fieldNames.has(name))) return { node };
+  const hasFields = ([, inner]: [string, unknown]) =>
+    [...schemas.listPossibleFields(inner).keys()].some((name) => fieldNames.has(name));
+  const [wrapper, ...others] = properties.filter(hasFields);
+  if (wrapper === undefined || others.length > 0) return { node };
+  return { node: wrapper[1], property: wrapper[0] };
+}
+
+/** The property that a body sends in place of a record's object, such as its `id`; undefined if it sends no such value. */
+export function findKeyOfObject(sent: unknown, field: unknown, schemas: Schemas): string | undefined {
+  const [sentTypes, types] = [schemas.listTypes(sent), schemas.listTypes(field)];
+  const isPlain = ["string", "number", "integer"].some((type) => sentTypes.has(type));
+  if (!isPlain || !types.has("object") || schemas.doTypesOverlap(sent, field)) return undefined;
+  const properties = schemas.listProperties(field);
+  return KEYS_OF_OBJECTS.find(
+    (key) => properties.has(key) && schemas.doTypesOverlap(sent, properties.get(key)),
+  );
+}
+
+/**
+ * The names of a body's fields that a record cannot store, as their types there are others. Numbers are stored as texts;
+ * with an inferred binding, also a value alone as a part of an object.
+ */
+export function listUnstorableFields(
+  body: unknown,
+  record: unknown,
+  { schemas, isInferred }: { schemas: Schemas; isInferred: boolean },
+): string[] {
+  const ownFields = schemas.listPossibleFields(record);
+  const isTextOrNumber = (node: unknown) =>
+    [...schemas.listTypes(node)].every((type) => ["string", "number", "integer", "null"].includes(type));
+  const isUnstorable = ([name, node]: [string, unknown]) => {
+    const field = ownFields.get(name);
+    if (schemas.doTypesOverlap(node, field) || (isTextOrNumber(node) && isTextOrNumber(field))) return false;
+    return !isInferred || findKeyOfObject(node, field, schemas) === undefined;
+  };
+  return [...schemas.listPossibleFields(body)].filter(isUnstorable).map(([name]) => name);
 }

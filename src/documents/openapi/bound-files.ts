@@ -5,9 +5,10 @@ import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { getJsonLimit } from "../../engine/contract/settings.ts";
 import type { Action } from "./binding-schema.ts";
-import { chooseMedia, listFileParts } from "./declare-operation.ts";
+import { chooseMedia } from "./declare-body.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { CONTENT_FIELD } from "./own-collection.ts";
+import { listFileParts } from "./read-form.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** A file in a request's body. */

@@ -8,7 +8,7 @@ import type { AnyCollection } from "../../engine/state/collection.ts";
 import { type Action, getAction } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
-import { findSuccess } from "./declare-operation.ts";
+import { findSuccess } from "./declare-answer.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { listPlaces, listQueryNames } from "./page-names.ts";
 import { type LocatedBinding, type ParsedBindings, toProblem } from "./read-bindings.ts";

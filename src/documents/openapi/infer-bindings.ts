@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { getOrAdd, isEqual } from "../../engine/maps.ts";
 import type { OperationBinding } from "./binding-schema.ts";
-import { chooseMedia, findSuccess } from "./declare-operation.ts";
+import { findSuccess } from "./declare-answer.ts";
+import { chooseMedia } from "./declare-body.ts";
 import { type DescribedOperation, mayBeJson, type OpenApiReading } from "./list-operations.ts";
 import { isSameName } from "./page-names.ts";
 import { listPathNames } from "./select-records.ts";

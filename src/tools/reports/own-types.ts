@@ -1,4 +1,4 @@
-import { chooseMedia } from "../../documents/openapi/declare-operation.ts";
+import { chooseMedia } from "../../documents/openapi/declare-body.ts";
 import { mayBeJson } from "../../documents/openapi/list-operations.ts";
 import { References, splitReference } from "../../documents/openapi/references.ts";
 import type { Api } from "../../engine/contract/api.ts";
