@@ -62,9 +62,15 @@ export function visitReferences(
   for (const alternative of anyOf) visitReferences(alternative, value, visit, path);
   if (reference !== undefined && isId(value)) visit({ reference, id: String(value), path, isKey: false });
   else if (Array.isArray(value)) {
+    // A record with a list of owners outlives each of them.
     for (const [index, item] of value.entries())
       if (reference !== undefined && isId(item))
-        visit({ reference, id: String(item), path: [...path, index], isKey: false });
+        visit({
+          reference: { ...reference, owned: false },
+          id: String(item),
+          path: [...path, index],
+          isKey: false,
+        });
       else if (items !== undefined) visitReferences(items, item, visit, [...path, index]);
   } else if (isJsonObject(value))
     for (const [name, field] of Object.entries(value)) {
