@@ -627,21 +627,21 @@ export interface ClockChange {
 export interface SettingsChange {
   /** lifetime of an access token */
   token_lifetime_seconds?: number;
-  /** form of every 401 and 403: `operation`: that of the operation's other errors; `guide`: `{detail, status_code, error_type}` */
+  /** form of every 401 and 403. `operation`: that of the operation's other errors. `guide`: `{detail, status_code, error_type}` */
   auth_errors?: "operation" | "guide";
   /** whether a 401 has the header `WWW-Authenticate` */
   auth_challenge?: "on" | "off" | true | false;
-  /** rate-limit headers of answers: `plain`: `X-RateLimit-Limit` and the like; `alternative`: `x-ratelimit-limit-requests` and the like */
+  /** rate-limit headers of answers. `plain`: `X-RateLimit-Limit` and the like. `alternative`: `x-ratelimit-limit-requests` and the like */
   rate_headers?: "both" | "plain" | "alternative";
-  /** page sizes and offsets out of bounds: `reject`: a 422; `clamp`: the nearest bound is used */
+  /** what happens to page sizes and offsets out of bounds. `reject`: a 422. `clamp`: the nearest bound is used */
   out_of_range_limits?: "reject" | "clamp";
-  /** unknown body fields and query parameters: `warn`: a warning in the journal; `reject`: a 422 */
+  /** what happens to unknown body fields and query parameters. `warn`: a warning in the journal. `reject`: a 422 */
   unknown_fields?: "warn" | "reject";
   /** largest JSON body, in MiB */
   json_limit_mb?: number;
-  /** origins whose pages may call the API, in addition to loopback; `*`: any */
+  /** origins whose pages may call the API, in addition to loopback. `*` is any origin */
   cors_origins?: string[];
-  /** request headers that pages may send, in addition to the API's; `*`: any */
+  /** request headers that pages may send, in addition to the API's. `*` is any header */
   cors_headers?: string[];
   /** whether pages may send cookies (`credentials: "include"`) */
   cors_credentials?: "on" | "off" | true | false;
@@ -665,7 +665,7 @@ export interface SettingsChange {
   upload_digests?: "check" | "ignore";
   /** largest image in a request, in MiB */
   upload_limit_mb?: number;
-  /** exported cells that a spreadsheet would run as formulas: `keep`: unchanged; `escape`: with a `'` in front */
+  /** form of exported cells that a spreadsheet would run as formulas. `keep`: unchanged. `escape`: with a `'` in front */
   csv_formulas?: "keep" | "escape";
   /** whether more input tokens than the model's `max_tokens` are a 422 */
   context_window?: "enforce" | "ignore";
@@ -675,9 +675,9 @@ export interface SettingsChange {
   service_name?: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds?: number;
-  /** the wait before each of the five retries, from the end of the attempt before; more entries have no effect */
+  /** the wait before each of the five retries, from the end of the attempt before. Fewer entries mean fewer retries; a sixth has no effect */
   retry_schedule?: Duration[];
-  /** language and country of generated data; the data of a fixture changes at the next reset */
+  /** language and country of generated data. The data of a fixture changes at the next reset */
   locale?:
     | "af_ZA"
     | "ar"
@@ -757,9 +757,9 @@ export interface SettingsChange {
     | "zu_ZA";
   /** whether each answer is checked against its schema; one that does not fit becomes a 500 */
   check_answers?: "on" | "off" | true | false;
-  /** how many requests the journal keeps and the timeline shows */
+  /** how many requests the journal keeps, which are those that the console shows */
   journal_limit?: number;
-  /** how many changes the history keeps and the timeline shows; 0: none */
+  /** how many changes the history keeps, which are those that the console shows. 0 means none */
   history_limit?: number;
 }
 /** One isolated world inside the server */
@@ -795,21 +795,21 @@ export interface ClockState {
 export interface Settings {
   /** lifetime of an access token */
   token_lifetime_seconds: number;
-  /** form of every 401 and 403: `operation`: that of the operation's other errors; `guide`: `{detail, status_code, error_type}` */
+  /** form of every 401 and 403. `operation`: that of the operation's other errors. `guide`: `{detail, status_code, error_type}` */
   auth_errors: "operation" | "guide";
   /** whether a 401 has the header `WWW-Authenticate` */
   auth_challenge: "on" | "off";
-  /** rate-limit headers of answers: `plain`: `X-RateLimit-Limit` and the like; `alternative`: `x-ratelimit-limit-requests` and the like */
+  /** rate-limit headers of answers. `plain`: `X-RateLimit-Limit` and the like. `alternative`: `x-ratelimit-limit-requests` and the like */
   rate_headers: "both" | "plain" | "alternative";
-  /** page sizes and offsets out of bounds: `reject`: a 422; `clamp`: the nearest bound is used */
+  /** what happens to page sizes and offsets out of bounds. `reject`: a 422. `clamp`: the nearest bound is used */
   out_of_range_limits: "reject" | "clamp";
-  /** unknown body fields and query parameters: `warn`: a warning in the journal; `reject`: a 422 */
+  /** what happens to unknown body fields and query parameters. `warn`: a warning in the journal. `reject`: a 422 */
   unknown_fields: "warn" | "reject";
   /** largest JSON body, in MiB */
   json_limit_mb: number;
-  /** origins whose pages may call the API, in addition to loopback; `*`: any */
+  /** origins whose pages may call the API, in addition to loopback. `*` is any origin */
   cors_origins: string[];
-  /** request headers that pages may send, in addition to the API's; `*`: any */
+  /** request headers that pages may send, in addition to the API's. `*` is any header */
   cors_headers: string[];
   /** whether pages may send cookies (`credentials: "include"`) */
   cors_credentials: "on" | "off";
@@ -833,7 +833,7 @@ export interface Settings {
   upload_digests: "check" | "ignore";
   /** largest image in a request, in MiB */
   upload_limit_mb: number;
-  /** exported cells that a spreadsheet would run as formulas: `keep`: unchanged; `escape`: with a `'` in front */
+  /** form of exported cells that a spreadsheet would run as formulas. `keep`: unchanged. `escape`: with a `'` in front */
   csv_formulas: "keep" | "escape";
   /** whether more input tokens than the model's `max_tokens` are a 422 */
   context_window: "enforce" | "ignore";
@@ -843,9 +843,9 @@ export interface Settings {
   service_name: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds: number;
-  /** the wait before each of the five retries, from the end of the attempt before; more entries have no effect */
+  /** the wait before each of the five retries, from the end of the attempt before. Fewer entries mean fewer retries; a sixth has no effect */
   retry_schedule: Duration[];
-  /** language and country of generated data; the data of a fixture changes at the next reset */
+  /** language and country of generated data. The data of a fixture changes at the next reset */
   locale:
     | "af_ZA"
     | "ar"
@@ -925,9 +925,9 @@ export interface Settings {
     | "zu_ZA";
   /** whether each answer is checked against its schema; one that does not fit becomes a 500 */
   check_answers: "on" | "off";
-  /** how many requests the journal keeps and the timeline shows */
+  /** how many requests the journal keeps, which are those that the console shows */
   journal_limit: number;
-  /** how many changes the history keeps and the timeline shows; 0: none */
+  /** how many changes the history keeps, which are those that the console shows. 0 means none */
   history_limit: number;
 }
 /** What is left out stays as it is */

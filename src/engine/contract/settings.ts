@@ -36,29 +36,29 @@ export const Settings = Type.Object(
     auth_errors: defineSetting(
       "G06",
       StringEnum(["operation", "guide"], { default: "operation" }),
-      "form of every 401 and 403: `operation`: that of the operation's other errors; `guide`: `{detail, status_code, error_type}`",
+      "form of every 401 and 403. `operation`: that of the operation's other errors. `guide`: `{detail, status_code, error_type}`",
     ),
     auth_challenge: defineSetting("G41", OnOff("on"), "whether a 401 has the header `WWW-Authenticate`"),
     rate_headers: defineSetting(
       "G07",
       StringEnum(["both", "plain", "alternative"], { default: "both" }),
-      "rate-limit headers of answers: `plain`: `X-RateLimit-Limit` and the like; `alternative`: `x-ratelimit-limit-requests` and the like",
+      "rate-limit headers of answers. `plain`: `X-RateLimit-Limit` and the like. `alternative`: `x-ratelimit-limit-requests` and the like",
     ),
     out_of_range_limits: defineSetting(
       "G08",
       StringEnum(["reject", "clamp"], { default: "reject" }),
-      "page sizes and offsets out of bounds: `reject`: a 422; `clamp`: the nearest bound is used",
+      "what happens to page sizes and offsets out of bounds. `reject`: a 422. `clamp`: the nearest bound is used",
     ),
     unknown_fields: defineSetting(
       "G09",
       StringEnum(["warn", "reject"], { default: "warn" }),
-      "unknown body fields and query parameters: `warn`: a warning in the journal; `reject`: a 422",
+      "what happens to unknown body fields and query parameters. `warn`: a warning in the journal. `reject`: a 422",
     ),
     json_limit_mb: defineSetting("G09", Mebibytes(10, 512), "largest JSON body, in MiB"),
     cors_origins: defineSetting(
       "G30",
       Type.Array(Type.String({ minLength: 1 }), { default: [] }),
-      "origins whose pages may call the API, in addition to loopback; `*`: any",
+      "origins whose pages may call the API, in addition to loopback. `*` is any origin",
     ),
     cors_headers: defineSetting(
       "G30",
@@ -69,7 +69,7 @@ export const Settings = Type.Object(
         }),
         { default: [], maxItems: 100 },
       ),
-      "request headers that pages may send, in addition to the API's; `*`: any",
+      "request headers that pages may send, in addition to the API's. `*` is any header",
     ),
     cors_credentials: defineSetting(
       "G30",
@@ -105,7 +105,7 @@ export const Settings = Type.Object(
     csv_formulas: defineSetting(
       "G28",
       StringEnum(["keep", "escape"], { default: "keep" }),
-      "exported cells that a spreadsheet would run as formulas: `keep`: unchanged; `escape`: with a `'` in front",
+      "form of exported cells that a spreadsheet would run as formulas. `keep`: unchanged. `escape`: with a `'` in front",
     ),
     context_window: defineSetting(
       "G35",
@@ -130,12 +130,12 @@ export const Settings = Type.Object(
     retry_schedule: defineSetting(
       "G24",
       Type.Array(Duration(), { maxItems: 20, default: ["1m", "5m", "15m", "1h", "6h"] }),
-      "the wait before each of the five retries, from the end of the attempt before; more entries have no effect",
+      "the wait before each of the five retries, from the end of the attempt before. Fewer entries mean fewer retries; a sixth has no effect",
     ),
     locale: defineSetting(
       "G44",
       StringEnum(LOCALES, { default: "en" }),
-      "language and country of generated data; the data of a fixture changes at the next reset",
+      "language and country of generated data. The data of a fixture changes at the next reset",
     ),
     check_answers: defineSetting(
       undefined,
@@ -145,12 +145,12 @@ export const Settings = Type.Object(
     journal_limit: defineSetting(
       undefined,
       Type.Integer({ minimum: 1, maximum: 100_000, default: 1000 }),
-      "how many requests the journal keeps and the timeline shows",
+      "how many requests the journal keeps, which are those that the console shows",
     ),
     history_limit: defineSetting(
       undefined,
       Type.Integer({ minimum: 0, maximum: 100_000, default: 1000 }),
-      "how many changes the history keeps and the timeline shows; 0: none",
+      "how many changes the history keeps, which are those that the console shows. 0 means none",
     ),
   },
   { additionalProperties: false, $id: "Settings", description: "All settings with their current values" },
