@@ -1340,7 +1340,7 @@ export interface Held {
   } | null;
 }
 export interface ReleaseOptions {
-  /** The answer to send; for a delivery, only its receiver's status */
+  /** The answer to send. For a delivery, give only `status`, which stands for the receiver's */
   answer?: {
     status?: number;
     /** Headers of the answer, added to those that every answer carries */

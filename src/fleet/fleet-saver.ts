@@ -246,7 +246,7 @@ export class FleetSaver {
     const { name } = sandbox;
     const image = SandboxImage.capture(sandbox, uploads);
     try {
-      if (before === undefined) chunks.writeAllAgain(name);
+      if (before === undefined) chunks.forgetStored(name);
       if (before === undefined && store.owned.has(name))
         await store.restoreToFleetList(name, sandbox.created_at);
       await chunks.save(image);

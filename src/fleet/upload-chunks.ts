@@ -13,8 +13,8 @@ type Lengths = Map<string, number>;
 
 /**
  * The upload bytes of a fleet's sandboxes in Redis: one hash per sandbox, whose fields are pieces of files. A file only
- * grows at its end and has a unique name, so writing a piece twice does no harm. Unused pieces are removed after the
- * commit that removes their names.
+ * grows at its end and has a unique name, so writing a piece twice does no harm. Pieces of files that no row names are
+ * removed after the commit that removed the names.
  */
 export class UploadChunks {
   private readonly store: RedisStore;
@@ -58,14 +58,14 @@ export class UploadChunks {
     this.storedLengths.delete(sandbox);
   }
 
-  /** Forces all pieces to be written again. */
-  writeAllAgain(sandbox: string): void {
+  /** Forgets what Redis has, so that the next `save` sends all pieces. */
+  forgetStored(sandbox: string): void {
     this.storedLengths.get(sandbox)?.clear();
   }
 
   /**
-   * Writes the files that a sandbox's rows name into a folder; pieces that none names are removed. These files never grow:
-   * later bytes of an upload go to a new file.
+   * Writes the files that a sandbox's rows name into a folder; pieces that no row names are removed. Nothing is appended to
+   * these files: later bytes of an upload go to a new file.
    */
   async load(sandbox: string, rows: readonly Row[], folder: string): Promise<void> {
     const fields: string[] = await this.store.connection.send(["HKEYS", toUploadsKey(sandbox)]);
@@ -80,7 +80,7 @@ export class UploadChunks {
       for (const piece of listPieceNames(file, length)) {
         const command = ["HGET", toUploadsKey(sandbox), piece];
         const bytes = await this.store.connection.send(command, { as: "bytes" });
-        // A piece is missing: the client starts the upload again, as for a file that is too short.
+        // A piece is missing: the client sees an upload that is too short, and starts it again.
         if (bytes === null) break;
         await writeFile(path, bytes, { flag: "a" });
         readBytes += (bytes as Buffer).length;
@@ -133,6 +133,7 @@ function listFiles(image: SandboxImage): Map<string, number> {
   return files;
 }
 
+/** The files of uploads that rows name: those of a world, also of a snapshot's world. */
 function readLengths(rows: readonly Row[]): Lengths {
   const files: Lengths = new Map();
   for (const { section, id, text } of rows) {

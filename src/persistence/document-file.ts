@@ -11,11 +11,12 @@ import { PersistenceError, type Row } from "./store.ts";
 
 const FORMAT = "understudy-worlds";
 const VERSION = 2;
-const WRITE_BYTES = 256 * 1024;
+/** Number of characters that are written at a time. */
+const WRITE_LENGTH = 256 * 1024;
 
 /**
- * lowdb's adapter for the file. lowdb's own writes without syncing and without a backup; this one syncs,
- * renames, keeps the previous version as `.previous`, and does not block requests while it writes.
+ * Stores all worlds in one readable file; an adapter for lowdb. In place of lowdb's own, which neither syncs nor keeps a backup,
+ * it syncs, renames, keeps the previous version as `.previous`, and does not block requests while it writes.
  */
 export class DocumentFile implements Adapter<SandboxSections> {
   private readonly file: string;
@@ -32,6 +33,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
   requireKnownFormat(): void {
     if (!existsSync(this.file)) return;
     const document = readJson(this.file);
+    // A damaged file; `read` keeps it under another name.
     if (document instanceof Error) return;
     const { format, version } = document;
     if (format !== FORMAT)
@@ -51,7 +53,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
       if (!(document instanceof Error)) {
         if (candidate === this.previous) this.warn(`${candidate} is used instead.`);
         const sections = toSections(document.sandboxes);
-        this.reportChanges(candidate, findChanges(document, sections));
+        this.keepChanged(candidate, findChanges(document, sections));
         return sections;
       }
       const damagedFile = findFreeName(`${candidate}.damaged`);
@@ -61,8 +63,8 @@ export class DocumentFile implements Adapter<SandboxSections> {
     return null;
   }
 
-  /** An edit and damage look alike, so a changed document is used, and kept together with the previous one. */
-  private reportChanges(candidate: string, changes: readonly string[]): void {
+  /** An edit and damage look alike, so a changed document is used; a copy of it and of the previous one is kept. */
+  private keepChanged(candidate: string, changes: readonly string[]): void {
     if (changes.length === 0) return;
     const copy = `${this.file}.changed`;
     const hasPrevious = candidate !== this.previous && existsSync(this.previous);
@@ -75,8 +77,8 @@ export class DocumentFile implements Adapter<SandboxSections> {
 
   async write(sections: SandboxSections): Promise<void> {
     await replaceFile(this.file, async (draft) => {
-      await writePieces(draft, writeDocument(sections));
-      // Copied rather than renamed, so that the document exists at every moment.
+      await writePieces(draft, renderDocument(sections));
+      // The draft is complete now. The file is copied rather than renamed, so that it exists at every moment.
       if (existsSync(this.file)) await replaceFile(this.previous, (copy) => copyFile(this.file, copy));
     });
     await syncFolder(dirname(this.file));
@@ -103,7 +105,10 @@ interface Document {
   checksums?: unknown;
 }
 
-/** Users may edit the document, with any encoding. @throws the system's error, as for a file without permission: it is not damaged */
+/**
+ * Reads a document, which users may have edited and saved in another encoding. Returns the error of a damaged one.
+ * @throws the system's error, such as a missing permission, since the file is then not damaged
+ */
 function readJson(file: string): Document | Error {
   try {
     const document: unknown = JSON.parse(readUserText(file));
@@ -120,12 +125,12 @@ function toSections(sandboxes: unknown): SandboxSections {
   return new Map(entries.map(([name, nested]) => [name, groupRows(readNestedRows(nested))]));
 }
 
-function* writeDocument(sandboxes: SandboxSections): IterableIterator<string> {
+function* renderDocument(sandboxes: SandboxSections): IterableIterator<string> {
   yield `{\n  "format": "${FORMAT}",\n  "version": ${VERSION},\n  "sandboxes": {`;
   let isFirst = true;
   for (const [name, sections] of [...sandboxes].sort(compareKeys)) {
     yield `${isFirst ? "" : ","}\n    ${JSON.stringify(name)}: {`;
-    yield* writeNested(sections, "      ");
+    yield* renderNested(sections, "      ");
     yield "\n    }";
     isFirst = false;
   }
@@ -151,6 +156,7 @@ function findChanges(
 ) {
   const unknownParts = Object.keys(others).map((key) => `"${key}" is not part of it`);
   if (checksums === undefined) return unknownParts;
+  // An editor may have set it to null.
   const savedChecksums = (checksums ?? {}) as Partial<Checksums>;
   const currentChecksums = toChecksums(stored);
   const names = new Set([...Object.keys(savedChecksums), ...Object.keys(currentChecksums)]);
@@ -180,7 +186,7 @@ async function writePieces(file: string, pieces: Iterable<string>): Promise<void
     for (const piece of pieces) {
       pending.push(piece);
       size += piece.length;
-      if (size < WRITE_BYTES) continue;
+      if (size < WRITE_LENGTH) continue;
       // `writeFile` continues at the current position, and writes everything or fails.
       await handle.writeFile(pending.join(""));
       pending = [];
@@ -205,7 +211,7 @@ const isLeaf = (path: readonly string[]): boolean => {
  * `snapshots.before.records...`. Sections are split at slashes; ids may contain slashes. Each row is one line, so that a
  * change of one record changes one line.
  */
-export function* writeNested(sections: Sections, indent: string): IterableIterator<string> {
+export function* renderNested(sections: Sections, indent: string): IterableIterator<string> {
   let openPath: readonly string[] = [];
   let isFirst = true;
   for (const [section, rows] of [...sections].sort(compareKeys)) {
@@ -230,7 +236,7 @@ export function* writeNested(sections: Sections, indent: string): IterableIterat
   for (let depth = openPath.length; depth > 0; depth--) yield `\n${indent}${"  ".repeat(depth - 1)}}`;
 }
 
-/** Reads rows from the object that `writeNested` writes. Returns none for a value that is not such an object. */
+/** Reads rows from the object that `renderNested` writes. Returns none for a value that is not such an object. */
 export function* readNestedRows(nested: unknown, path: readonly string[] = []): IterableIterator<Row> {
   if (typeof nested !== "object" || nested === null || Array.isArray(nested)) return;
   for (const [key, value] of Object.entries(nested)) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readNestedRows, writeNested } from "./document-file.ts";
+import { readNestedRows, renderNested } from "./document-file.ts";
 
 const SECTIONS: Record<string, Record<string, string>> = {
   world: { windows: "[]", facts: '{"seed":7}' },
@@ -16,7 +16,7 @@ const toMaps = (sections: Record<string, Record<string, string>>) =>
   new Map(Object.entries(sections).map(([name, rows]) => [name, new Map(Object.entries(rows))]));
 
 const toText = (sections: Record<string, Record<string, string>>) =>
-  `{${[...writeNested(toMaps(sections), "  ")].join("")}\n}`;
+  `{${[...renderNested(toMaps(sections), "  ")].join("")}\n}`;
 
 describe("rows as a readable object", () => {
   it("are one line each, in order, with sections within sections [interfaces 2]", () => {

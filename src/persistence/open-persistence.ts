@@ -4,7 +4,7 @@ import { tryParseJson } from "../engine/contract/text.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import { findFreeName, makeFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
-import { writeNested } from "./document-file.ts";
+import { renderNested } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
 import { loadSandboxes } from "./load-sandboxes.ts";
 import type { RestorerParts } from "./sandbox-restorer.ts";
@@ -49,6 +49,6 @@ function setAside(folder: string, name: string, rows: readonly Row[]): string {
   const jsonRows = rows.map((row) =>
     tryParseJson(row.text) === undefined ? { ...row, text: JSON.stringify(row.text) } : row,
   );
-  writeFileSync(file, `{${[...writeNested(groupRows(jsonRows), "  ")].join("")}\n}\n`, { mode: 0o600 });
+  writeFileSync(file, `{${[...renderNested(groupRows(jsonRows), "  ")].join("")}\n}\n`, { mode: 0o600 });
   return file;
 }

@@ -223,7 +223,7 @@ describe("attaching a file [G12]", () => {
       "text/plain",
       Buffer.concat([Buffer.from("\ufeffGrüezi", "utf16le"), Buffer.from([0x41])]),
       15,
-      "the text is not valid utf-16le, the encoding by its byte order mark; save it as UTF-8",
+      "the text is not valid utf-16le, the encoding that its byte order mark names; save it as UTF-8",
     ],
     [
       "text in a charset that does not exist",
@@ -231,7 +231,7 @@ describe("attaching a file [G12]", () => {
       "text/plain; charset=none-such",
       "words",
       15,
-      "the text is not valid none-such, the encoding by its Content-Type; save it as UTF-8",
+      "the text is not valid none-such, the encoding that its Content-Type names; save it as UTF-8",
     ],
     [
       "JSON that is none",

@@ -47,7 +47,7 @@ export type JournalVerifier = (entries: readonly JournalEntry[]) => Verification
 
 const MAX_MISSES = 5;
 
-/** Returns an entry's differences from a match; undefined for an entry of the other kind (request or delivery). */
+/** Returns how an entry differs from an expected one; undefined for an entry of the other kind (request or delivery). */
 type Compare = (entry: JournalEntry) => string[] | undefined;
 
 function createComparison(match: EntryMatch, words: MatchableWords, prefix: string): Compare {
@@ -60,8 +60,8 @@ function createComparison(match: EntryMatch, words: MatchableWords, prefix: stri
 }
 
 /**
- * Whether the expected number of requests or delivery attempts came; if too few, the nearest, best first. The caller
- * has checked that no entry was lost.
+ * Creates a check of whether the expected number of requests or delivery attempts came. If too few came, its result has the
+ * nearest, best first. The caller has checked that no entry was lost.
  * @throws Problem 422
  */
 export function createCountVerifier(
@@ -78,7 +78,7 @@ export function createCountVerifier(
 }
 
 /**
- * Whether an entry came for each match, in order; `strict`: no other entry in between matches any of them.
+ * Creates a check of whether an entry came for each match, in order. `strict`: no other entry in between matches any of them.
  * @throws Problem 422
  */
 export function createSequenceVerifier(
@@ -96,11 +96,12 @@ export function createSequenceVerifier(
     const last = run.at(-1);
     const isLater = (entry: JournalEntry) => last === undefined || entry.sequence > last.sequence;
     const { misses } = compareEntries(entries.filter(isLater), steps[run.length]!);
-    const next = strict && last ? matching.find(isLater) : undefined;
+    // Only with `strict`: the entry that came in place of the missing one.
+    const interrupter = strict && last ? matching.find(isLater) : undefined;
     const reason =
-      next === undefined
+      interrupter === undefined
         ? `it matches no entry${last === undefined ? "" : ` after ${last.id}`}`
-        : `${last!.id} is followed by ${next.id}, which it does not match`;
+        : `${last!.id} is followed by ${interrupter.id}, which it does not match`;
     const why = `step ${run.length + 1} of ${steps.length} is missing: ${reason}`;
     return { ok: false, found: run.length, nearest: findNearest(misses), why };
   };
@@ -160,7 +161,7 @@ function findNearest(misses: Miss[]): NearMiss[] {
   return misses.slice(0, MAX_MISSES).map(toNearMiss);
 }
 
-/** Counts differences; another operation weighs more than a wrong body. */
+/** Counts differences, which are texts of match-entry.ts; another operation, path or event weighs more than a wrong body. */
 function measureDistance(differences: readonly string[]): number {
   return differences.reduce((sum, text) => sum + (/^(operation|path|event) is/.test(text) ? 3 : 1), 0);
 }

@@ -19,7 +19,11 @@ export const ReleaseInput = Type.Unsafe<ReleaseDocument>(
       answer: Type.Optional(
         ClosedObject(
           { status: Type.Optional(status!), headers: Type.Optional(headers!), body: Type.Optional(body!) },
-          { minProperties: 1, description: "The answer to send; for a delivery, only its receiver's status" },
+          {
+            minProperties: 1,
+            description:
+              "The answer to send. For a delivery, give only `status`, which stands for the receiver's",
+          },
         ),
       ),
       error: Type.Optional(error!),
@@ -58,7 +62,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     route: "POST /_control/sandboxes/{name}/held/{id}/release",
     summary: "Release a held request or delivery. It continues, or gets the given answer",
     description:
-      "Without a body, the request or delivery continues. `answer`, `error` and `wire` are like those of a rule's effect. They replace the answer of the operation or receiver. A request that is held before its change then changes nothing.",
+      "Without a body, the request or delivery continues. `answer`, `error` and `wire` are like those of a rule's effect. They replace the answer of the operation or receiver. If the request was held before its operation ran, it then changes nothing.",
     params: sandboxParams({ id: Type.String({ description: "The id in the list", examples: ["held_1"] }) }),
     body: { kind: "json", schema: ReleaseInput, optional: true },
     errors: ["unknown-held", "already-released", "invalid-document"],
@@ -66,9 +70,9 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     async handle({ params: { id }, body: release = {}, sandbox }) {
       const { held } = sandbox;
       const exchange = held.find(id);
-      if (exchange === undefined) throw notHeld(held, id);
+      if (exchange === undefined) throw createNotHeldProblem(held, id);
       try {
-        if (!(await exchange.release(release))) throw notHeld(held, id);
+        if (!(await exchange.release(release))) throw createNotHeldProblem(held, id);
       } catch (thrown) {
         throw thrown instanceof DocumentError ? toDocumentProblem(thrown, toReleaseField) : thrown;
       }
@@ -76,7 +80,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-/** The body is validated as a rule's effect: converts the path of a field there to its path in the body. */
+/** The body is checked as a rule's effect; this converts the path of a field in the effect to its path in the body. */
 function toReleaseField(field: string): string {
   return field.replace(/^effect\.(?=status|headers|body)/, "answer.").replace(/^effect\./, "");
 }
@@ -91,7 +95,7 @@ async function* streamHeld(held: HeldExchanges, signal: AbortSignal): AsyncItera
   }
 }
 
-function notHeld(held: HeldExchanges, id: string): Problem {
+function createNotHeldProblem(held: HeldExchanges, id: string): Problem {
   if (held.wasReleased(id))
     return new Problem("already-released", {
       detail: `${quoteWord(id)} is no longer held: a call released it, its timeout was over, or its client left. Its journal entry says which.`,
@@ -99,7 +103,7 @@ function notHeld(held: HeldExchanges, id: string): Problem {
     });
   const heldIds = held.list().map((one) => one.id);
   return new Problem("unknown-held", {
-    detail: `There is no held request ${quoteWord(id)}; held at the moment: ${heldIds.join(", ") || "none"}.`,
+    detail: `There is no held request or delivery ${quoteWord(id)}; held at the moment: ${heldIds.join(", ") || "none"}.`,
     value: id,
   });
 }

@@ -12,7 +12,7 @@ import { declareSuccess, findSuccess } from "./declare-answer.ts";
 import { declareOperation } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { toSelector } from "./select-records.ts";
-import { fill, toValues } from "./templates.ts";
+import { fillPlaceholders, toPlaceholderValues } from "./templates.ts";
 
 const ACCESS_ERRORS: Readonly<Record<Access, readonly ErrorCode[]>> = {
   anyone: [],
@@ -51,7 +51,7 @@ export function bindOperation(
         requireRole(call, access, typeof named === "string" ? named : call.principal?.organization_id);
       },
       handle(call: Call) {
-        const value = fill(binding.answer, toValues(call));
+        const value = fillPlaceholders(binding.answer, toPlaceholderValues(call));
         const isNotJson = success.json === undefined && success.media !== undefined;
         const body = isNotJson && isScalar(value) ? toTextBody(value, success.media!.type) : value;
         return new Reply(status, body, toHeaders(call.world.seed));

@@ -9,7 +9,7 @@ import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedSuccess } from "./declare-answer.ts";
 import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 import { createRecordSource, type RecordSource, type Selector } from "./select-records.ts";
-import { fill, toValues } from "./templates.ts";
+import { fillPlaceholders, toPlaceholderValues } from "./templates.ts";
 
 export interface BindingContext {
   reading: OpenApiReading;
@@ -73,9 +73,9 @@ export class BoundAccess {
 
   toConditions(call: Call): JsonObject {
     if (this.parts.selector.where.length === 0) return {};
-    const values = toValues(call);
+    const values = toPlaceholderValues(call);
     return Object.fromEntries(
-      this.parts.selector.where.map(([field, template]) => [field, fill(template, values)]),
+      this.parts.selector.where.map(([field, template]) => [field, fillPlaceholders(template, values)]),
     );
   }
 
@@ -102,7 +102,10 @@ export class BoundAccess {
     if (target === undefined) return true;
     const parent = target.find(call.world, id);
     if (parent === undefined || target.isDeleted(parent)) return false;
-    const conditions = fill(this.parts.binding.parents?.[field] ?? {}, toValues(call)) as JsonObject;
+    const conditions = fillPlaceholders(
+      this.parts.binding.parents?.[field] ?? {},
+      toPlaceholderValues(call),
+    ) as JsonObject;
     return target.hasValues(parent, conditions, call.world);
   }
 
@@ -115,7 +118,7 @@ export class BoundAccess {
   private findRecord(call: Call, conditions: JsonObject): object {
     const { target, selector } = this.parts;
     const { id: idTemplate } = selector;
-    const id = idTemplate === undefined ? undefined : fill(idTemplate, toValues(call));
+    const id = idTemplate === undefined ? undefined : fillPlaceholders(idTemplate, toPlaceholderValues(call));
     const fits = (record: object | undefined): record is object =>
       record !== undefined &&
       (this.parts.binding.deleted === true || !target.isDeleted(record)) &&

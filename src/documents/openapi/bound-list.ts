@@ -19,7 +19,7 @@ import {
 import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import { DIRECTION_NAME, ORDER_NAME, readOrdering, SEARCH_NAME, search } from "./select-records.ts";
-import { fill, toValues } from "./templates.ts";
+import { fillPlaceholders, toPlaceholderValues } from "./templates.ts";
 
 /** Answers a page of a target's records in the form that the document describes. */
 export function createLister(
@@ -108,7 +108,7 @@ function createSelection(
     const query = call.query as JsonObject;
     if (binding.sort === undefined)
       return readOrdering(readQuery(query, orderName), readQuery(query, directionName), target.fieldNames);
-    const sort = fill(binding.sort, toValues(call));
+    const sort = fillPlaceholders(binding.sort, toPlaceholderValues(call));
     return typeof sort === "string" && sort !== "" ? [sort] : [];
   };
   const getValue = (record: object, field: string) => target.getValue(record, field);

@@ -12,7 +12,7 @@ import { createLister } from "./bound-list.ts";
 import { generateValue } from "./generate-value.ts";
 import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
-import { fill, toValues } from "./templates.ts";
+import { fillPlaceholders, toPlaceholderValues } from "./templates.ts";
 
 const END_OF_PATH = /(\.json|\/)$/;
 
@@ -72,21 +72,25 @@ export class BoundOperation {
     const { target, binding } = this.parts;
     const fields = this.body.read(call, files);
     const sentNames = Object.keys(fields);
-    const values = toValues(call);
+    const values = toPlaceholderValues(call);
     Object.assign(fields, this.access.toConditions(call));
     if (target.spec !== undefined) this.addOwners(call, fields);
     const set = Object.entries(binding.set ?? {});
     const needsNewId = ([, template]: [string, unknown]) => JSON.stringify(template).includes("{id}");
     const withoutId = set.filter((entry) => !needsNewId(entry));
     const withId = set.filter(needsNewId);
-    Object.assign(fields, fill(Object.fromEntries(withoutId), values));
+    Object.assign(fields, fillPlaceholders(Object.fromEntries(withoutId), values));
     if (target.spec !== undefined) this.addMissingOwners(call, fields);
     const missing = this.access.parentFields.filter((field) => fields[field] === undefined);
     this.requireOwners(call, { ...fields, ...Object.fromEntries(missing.map((field) => [field, null])) });
     let record = this.toFitting(call, { record: target.create(call, fields), sent: sentNames });
     if (withId.length > 0) {
-      const valuesWithId = toValues(call, target.getId(record));
-      record = target.set(call.world, record, fill(Object.fromEntries(withId), valuesWithId) as JsonObject);
+      const valuesWithId = toPlaceholderValues(call, target.getId(record));
+      record = target.set(
+        call.world,
+        record,
+        fillPlaceholders(Object.fromEntries(withId), valuesWithId) as JsonObject,
+      );
     }
     this.emit(call, record);
     return this.withLocation(this.present(record, call), record, call);
@@ -153,7 +157,7 @@ export class BoundOperation {
     delete fields[idField];
     // Ids of outer records are ignored: a record cannot move.
     for (const name of target.outerIdFields) delete fields[name];
-    Object.assign(fields, fill(binding.set ?? {}, toValues(call)));
+    Object.assign(fields, fillPlaceholders(binding.set ?? {}, toPlaceholderValues(call)));
     this.requireOwners(call, fields);
     if (action === "replace") this.keepConditions(call, record, fields);
     const changes = this.body.toChanges(call, record, fields);

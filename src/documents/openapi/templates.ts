@@ -2,7 +2,7 @@ import type { Call } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
 /** The values that placeholders stand for. */
-interface Values {
+interface PlaceholderValues {
   params: JsonObject;
   query: JsonObject;
   body: unknown;
@@ -13,12 +13,13 @@ interface Values {
   readonly base_url: string;
 }
 
-export function toValues(call: Call, id?: string): Values {
+export function toPlaceholderValues(call: Call, id?: string): PlaceholderValues {
   return {
     params: call.params as JsonObject,
     query: call.query as JsonObject,
     body: call.body,
     caller: (call.principal ?? {}) as unknown as JsonObject,
+    // Read only if a placeholder needs it.
     get now() {
       return call.world.toIso(call.world.now);
     },
@@ -30,21 +31,24 @@ export function toValues(call: Call, id?: string): Values {
 }
 
 const PLACEHOLDER = /\{([\w.-]+)\}/g;
+/** Placeholders that are neither parameters (`id` is one of them) nor fields of the caller. */
 const PLACEHOLDER_WORDS = ["query", "body", "now", "base_url"];
 const CALLER_FIELDS = ["user_id", "organization_id", "key_id"];
 
 /** Replaces placeholders at any depth; a text that is one placeholder becomes its value, of whatever type. */
-export function fill(template: unknown, values: Values): unknown {
-  if (Array.isArray(template)) return template.map((one) => fill(one, values));
+export function fillPlaceholders(template: unknown, values: PlaceholderValues): unknown {
+  if (Array.isArray(template)) return template.map((one) => fillPlaceholders(one, values));
   if (isJsonObject(template))
-    return Object.fromEntries(Object.entries(template).map(([key, one]) => [key, fill(one, values)]));
+    return Object.fromEntries(
+      Object.entries(template).map(([key, one]) => [key, fillPlaceholders(one, values)]),
+    );
   if (typeof template !== "string" || !template.includes("{")) return template;
   const only = /^\{([\w.-]+)\}$/.exec(template)?.[1];
   if (only !== undefined) return findValue(only, values);
   return template.replace(PLACEHOLDER, (_, name: string) => String(findValue(name, values) ?? ""));
 }
 
-function findValue(name: string, values: Values): unknown {
+function findValue(name: string, values: PlaceholderValues): unknown {
   if (Object.hasOwn(values.params, name)) return values.params[name];
   let value: unknown = values;
   for (const step of name.split(".")) {
@@ -60,7 +64,7 @@ interface AvailableParameters {
   queries: readonly string[];
 }
 
-/** The names of placeholders, at any depth of a template, that have no value. */
+/** The names, at any depth of a template, that no placeholder has. */
 export function* listUnknownPlaceholders(
   template: unknown,
   available: AvailableParameters,

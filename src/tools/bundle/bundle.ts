@@ -18,35 +18,36 @@ export const Body = Type.Union([
 export type BundleBody = Static<typeof Body>;
 
 const Answer = Type.Object({
-  /** 0 if the client received none. */
+  /** 0 if the client received no answer. */
   status: Type.Integer({ minimum: 0, maximum: 999 }),
   headers: Headers,
   body: Type.Optional(Body),
   /** For a streamed answer that was too long to keep. */
   digest: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
-  /** The answer had not ended, or the client had left: only status and headers are compared. */
+  /** The answer had not ended when the bundle was made, or its client had left: a replay compares only status and headers. */
   open: Type.Optional(Type.Boolean()),
 });
 export type BundleAnswer = Static<typeof Answer>;
 
+/** One attempt to deliver an event to a receiver. */
 const RecordedAttempt = Type.Object({
   response_code: Type.Integer(),
   ended_at: Type.Optional(Timestamp()),
-  /** The number of restores before it; an attempt that a restore cancelled has no entry. */
+  /** The number of restores before the attempt; 0 if absent. Attempts that a restore cancelled are left out. */
   restores: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type RecordedAttempt = Static<typeof RecordedAttempt>;
 
 const RequestStep = Type.Object({
   request: Type.Object({
-    /** The number of earlier requests, including unanswered ones; ids are drawn from it. */
+    /** The number of earlier requests, also of those without an answer. The ids that this request creates depend on it. */
     number: Type.Optional(Type.Integer({ minimum: 0 })),
     /** On the sandbox's clock. */
     at: Timestamp(),
     /** When the request's changes were committed, on the sandbox's clock, if later than `at`. */
     committed: Type.Optional(Timestamp()),
     method: Type.String(),
-    /** Path and query, with the sandbox's prefix, except for `default`. */
+    /** Path and query with the sandbox's prefix; requests to the sandbox `default` have none. */
     target: Type.String(),
     headers: Headers,
     /** The base of the URLs in its answer. */
@@ -67,9 +68,9 @@ const ControlStep = Type.Object({
     status: Type.Integer(),
     /** The sandbox's clock after the call. */
     now: Timestamp(),
-    /** The sandbox's clock at the world's latest change; for a restore, just before it, since it moves the clock. */
+    /** The sandbox's clock at the world's latest change. For a restore, which moves the clock: the time just before it. */
     changed: Timestamp(),
-    /** Whether the call has an entry in the history. A replay adds the same entries, since a rewind names one by its id. */
+    /** Whether the call added an entry to the history. A replay adds it too, so that a later rewind finds the same id. */
     history: Type.Optional(Type.Boolean()),
   }),
 });
@@ -80,11 +81,12 @@ export const Bundle = Type.Object(
   {
     format: Type.Literal(BUNDLE_FORMAT),
     version: Type.Integer({ minimum: 1 }),
+    /** The version of Understudy that wrote the bundle. */
     understudy: Type.String(),
     sandbox: Type.String(),
     fixture: Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
     seed: Type.Integer(),
-    /** Part of the seed of secrets. */
+    /** How often the sandbox was reset: secrets are generated from the seed and this number. */
     resets: Type.Integer({ minimum: 0 }),
     clock: Type.Object({
       mode: StringEnum(["real", "frozen", "scaled"]),
@@ -96,7 +98,7 @@ export const Bundle = Type.Object(
     operations: Type.Optional(
       Type.Array(Type.Object({ source: Type.String(), sha256: Type.Optional(Type.String()) })),
     ),
-    /** The OpenAPI document that was sent for this sandbox alone, as it was at first. */
+    /** The OpenAPI document that the sandbox was created with, if it has one of its own. */
     document: Type.Optional(
       Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) }),
     ),
@@ -165,16 +167,18 @@ export function readBundle(text: string, file: string): Bundle {
   }
   const validate = toValidator(Bundle);
   if (!validate(value)) {
-    // A step fails both schemas; the deepest error is of the one that was meant.
+    // A damaged step fails the schemas of both kinds; the deepest error is that of the kind that was meant.
     const [error] = validate.errors!.toSorted((a, b) => b.instancePath.length - a.instancePath.length);
     const { instancePath, message, keyword } = error!;
-    const needs = keyword === "format" ? "must be an instant such as 2026-03-15T12:00:00.000Z" : message;
-    refuse(instancePath, `the bundle is damaged: ${instancePath || "it"} ${needs}`);
+    // Only timestamps have a format.
+    const requirement =
+      keyword === "format" ? "must be an instant such as 2026-03-15T12:00:00.000Z" : message;
+    refuse(instancePath, `the bundle is damaged: ${instancePath || "it"} ${requirement}`);
   }
   return value as Bundle;
 }
 
-/** A sandbox cannot be put into a bundle; `advice` says what to do (interfaces.md 4). */
+/** The error for a sandbox that cannot be put into a bundle; `advice` says what to do (interfaces.md 4). */
 export class BundleRefusal extends Error {
   override readonly name = "BundleRefusal";
   readonly kind: "not-replayable" | "journal-incomplete";

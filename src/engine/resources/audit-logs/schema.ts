@@ -3,7 +3,7 @@ import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant, Nullable, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/** The closed list of 4.15. */
+/** All types of entities; the reference (4.15) allows no others. */
 export const ENTITY_TYPES = [
   "user",
   "department",
@@ -39,6 +39,7 @@ export const AuditLog = Type.Object({
   id: Id("log_"),
   organization_id: Id("org_", belongsTo("organizations")),
   timestamp: Instant(),
+  // `entity` is the changed record, such as a department; `target` is whom the change concerns, such as a new member.
   entity_type: StringEnum(ENTITY_TYPES),
   entity_id: Type.String({ minLength: 1 }),
   entity_name: Type.String(),
@@ -57,7 +58,7 @@ export type AuditLog = Static<typeof AuditLog>;
 export const auditLogs = collection({
   name: "audit_logs",
   schema: AuditLog,
-  // Indexed by organization only: each change writes an entry, while exports are rare and may scan.
+  // Indexed by organization only: another index would slow each change, while exports are rare and may scan.
   indexes: {
     by_organization: { groups: ({ organization_id }) => [organization_id], order: (log) => -log.timestamp },
   },

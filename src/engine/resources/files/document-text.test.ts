@@ -130,7 +130,7 @@ it("a part of a text may end within a character, a whole text may not [G34]", ()
 it("a text that its charset cannot decode is explained by its Content-Type, also for UTF-16 [G34]", () => {
   const oddBytes = new Uint8Array([65, 0, 66]);
   expect(explainUnreadableText(oddBytes, "text/plain; charset=utf-16le")).toMatch(
-    /^the text is not valid utf-16le, the encoding by its Content-Type;/,
+    /^the text is not valid utf-16le, the encoding that its Content-Type names;/,
   );
   const marked = new Uint8Array([0xff, 0xfe, 65]);
   expect(explainUnreadableText(marked, "text/plain; charset=utf-16le")).toMatch(/by its byte order mark;/);

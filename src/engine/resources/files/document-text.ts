@@ -14,7 +14,7 @@ const INLINE_ELEMENTS = new Set(
 /** The cells of a row stay on one line. */
 const CELL_ELEMENTS = new Set(["td", "th"]);
 
-/** The limit of browsers; parsing an element takes time for each element around it. */
+/** The limit of browsers. The time that an element takes grows with its depth. */
 const MAX_DEPTH = 512;
 
 /**
@@ -91,11 +91,12 @@ export async function readRows(csv: string, signal: AbortSignal): Promise<string
   });
   for await (const piece of cutIntoPieces(csv, signal)) {
     lengthSinceRow += piece.length;
+    // No row has ended for this long: a quote is probably never closed.
     if (lengthSinceRow > MAX_TEXT_LENGTH) isBroken = true;
     if (length > MAX_TEXT_LENGTH || isBroken) break;
     parser.write(piece);
   }
-  // The end of a long table is not read, so it may be within a quoted cell.
+  // A long table is cut, perhaps within a quoted cell, which `end` would report as an error.
   if (!isBroken && length <= MAX_TEXT_LENGTH) {
     parser.end();
     await ended;
@@ -104,7 +105,7 @@ export async function readRows(csv: string, signal: AbortSignal): Promise<string
   return isBroken ? csv.split(/\r\n|\r|\n/) : rows;
 }
 
-/** Spreadsheets of other languages, and databases, use other delimiters than commas. */
+/** Many spreadsheets and databases separate cells by another character than a comma. */
 function detectDelimiter(csv: string): string {
   const [heading = ""] = csv.split(/[\r\n]/, 1);
   const counts = [",", ";", "\t", "|"].map(
@@ -113,7 +114,7 @@ function detectDelimiter(csv: string): string {
   return counts.toSorted(([, a], [, b]) => b - a)[0]![0];
 }
 
-/** Characters that the parser takes some milliseconds for. */
+/** As many characters as a parser reads in a few milliseconds. */
 const PIECE_LENGTH = 16 * 1024;
 
 /** Cuts a long text into pieces and serves other requests between them. @throws the signal's reason */
@@ -128,7 +129,10 @@ async function* cutIntoPieces(text: string, signal: AbortSignal): AsyncGenerator
 /** Deeper values are left out, since a document may nest deeper than the stack. */
 const MAX_JSON_DEPTH = 50;
 
-/** Matches all texts with a number that JavaScript writes in another way, such as `1.50`; most texts have none. */
+/**
+ * Finds every text with a number that JavaScript would write in another way, and some others: with many digits, an exponent, a
+ * zero at the end (`1.50`), a tiny value, or -0.
+ */
 const MAYBE_REWRITTEN = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|\.0{6}|-0/;
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
@@ -139,7 +143,7 @@ function quoteNumbers(text: string): string {
 
 /**
  * Writes a line for each value, after the names that lead to it; numbers stay as they are written. Undefined for invalid
- * JSON; the first part of a longer document cannot be parsed and stays as it is.
+ * JSON. Without `isWhole`, the text is the first part of a document, which cannot be parsed: it is returned as it is.
  */
 export function readJson(text: string, { isWhole }: { isWhole: boolean }): string | undefined {
   let document: unknown;
@@ -192,7 +196,7 @@ export function explainUnreadableText(bytes: Uint8Array, mime_type: string): str
     "save it as UTF-8, or name its encoding in the Content-Type, as in text/plain; charset=windows-1252";
   if (encoding === "utf-8") return `the text is not valid UTF-8; ${advice}`;
   const source = readByteOrderMark(bytes) === undefined ? "its Content-Type" : "its byte order mark";
-  return `the text is not valid ${encoding.slice(0, 40)}, the encoding by ${source}; ${advice}`;
+  return `the text is not valid ${encoding.slice(0, 40)}, the encoding that ${source} names; ${advice}`;
 }
 
 function detectEncoding(bytes: Uint8Array, mime_type: string): string {

@@ -15,6 +15,7 @@ const MESSAGE_EVENT = {
       const parentThread = world.get(threads, thread_id);
       return parentThread ? [parentThread.organization_id] : [];
     },
+    // For an event that is triggered by a call. A message is not older than its thread.
     invent(fields, context, organization_id) {
       const parentThread = findAnyInOrganization(context.world, threads, organization_id);
       const created_at = Math.max(context.now, parentThread?.created_at ?? context.now);
@@ -65,10 +66,11 @@ export const threadDeleted = event({
   ...THREAD_EVENT,
   name: "thread.deleted",
   summary: "A thread was deleted with all its messages",
+  // The rest of the thread is gone.
   data: ["thread_id", "organization_id"],
 });
 
-/** In the order of section 6.1. */
+/** In the order of the reference, 6.1. */
 export const THREAD_EVENTS = [
   messageCreated,
   messageUpdated,
@@ -78,7 +80,6 @@ export const THREAD_EVENTS = [
   threadDeleted,
 ] as const;
 
-/** State calls create and delete threads and messages, and emit the events of the real service (G18). */
 export const threadStateRules = createEmittingRules(threads, {
   created: threadCreated,
   updated: threadUpdated,
@@ -90,6 +91,7 @@ export const messageStateRules = createEmittingRules(messages, {
   deleted: messageDeleted,
 });
 
+/** State calls emit the events that the real service would emit (assumption G18), unless they are silent. */
 function createEmittingRules<R extends StoredRecord>(
   collection: Collection<R>,
   events: Record<"created" | "updated" | "deleted", EventDeclaration<string, R, string>>,

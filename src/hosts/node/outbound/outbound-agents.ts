@@ -26,22 +26,22 @@ function closeOnData(this: Duplex): void {
 
 /**
  * A pooled connection is closed after each answer, unless its user calls `allowReuse` because the answer said
- * `Connection: keep-alive`. HTTP/1.1 implies it, but simple receivers close the connection without notice, and the next
- * request would fail.
+ * `Connection: keep-alive`. HTTP/1.1 keeps connections open by default, but simple receivers close them without notice, and the
+ * next request would fail.
  */
 export function createAgents(ca?: string | string[]): OutboundAgents {
   const reusable = new WeakSet<Duplex>();
-  // `timeout` closes idle sockets only: for one in use it is an event, to which nothing listens.
+  // `timeout` closes idle sockets only. On a socket in use it emits an event, to which nothing listens.
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_PER_ORIGIN };
   // Created once: reading a list of authorities takes longer than the rest of a handshake.
-  const trusted = ca === undefined ? {} : { secureContext: tls.createSecureContext({ ca }) };
+  const tlsOptions = ca === undefined ? {} : { secureContext: tls.createSecureContext({ ca }) };
   const pooledAgents = {
     "http:": new http.Agent(options),
-    "https:": new https.Agent({ ...options, ...trusted }),
+    "https:": new https.Agent({ ...options, ...tlsOptions }),
   };
   const singleUseAgents = {
     "http:": new http.Agent({ keepAlive: false }),
-    "https:": new https.Agent({ keepAlive: false, ...trusted }),
+    "https:": new https.Agent({ keepAlive: false, ...tlsOptions }),
   };
   for (const agent of Object.values(pooledAgents)) {
     // Node's own method returns whether to keep the socket, although its type says void.
