@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -166,6 +167,24 @@ describe("a watch over documents", () => {
     mkdirSync(join(cwd, "later"));
     write("later/base", "two");
     await expect.poll(() => said.at(-1)).toBe("two");
+  });
+
+  it("sees an edit that the system did not report, as of a file that is not watched yet on a busy machine, and applies it once [interfaces 6]", async () => {
+    write("a", "one");
+    write("b", "one");
+    getVersion("a");
+    getVersion("b");
+    use("a");
+    use("b");
+    await start();
+    const { watcher } = watch as unknown as { watcher: Promise<EventEmitter> };
+    (await watcher).removeAllListeners("change");
+    write("a", "wrong, not reported");
+    await expect.poll(() => said).toEqual(["wrong, not reported"]);
+    // Later checks have seen this edit too.
+    write("b", "not reported");
+    await expect.poll(() => said.at(-1)).toBe("not reported");
+    expect(said).toHaveLength(2);
   });
 
   it("warns once that it cannot watch a file, and continues [interfaces 2]", async () => {

@@ -9,9 +9,7 @@ import { existsSync, statSync } from "./node-files.ts";
 
 /** Editors write in several steps; a file is read once it has been quiet for this long. */
 const QUIET_MS = 60;
-/** A running watcher takes a moment to begin with another file. */
-const SETTLING_MS = 300;
-const FOLDER_CHECK_MS = 500;
+const CHECK_MS = 500;
 
 /** Documents whose edits change the sandboxes that use them (interfaces.md 6). */
 export interface WatchedDocuments {
@@ -57,8 +55,10 @@ export class DocumentWatch {
   /** The watched folders, with what distinguishes each from a later one of its name. */
   private readonly folders = new Map<string, string>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
+  /** The version of each file at its last edit: one that could not be applied leaves the file outdated. */
+  private readonly editedVersions = new Map<string, string>();
   private watcher: Promise<FSWatcher> | undefined;
-  private folderCheck: NodeJS.Timeout | undefined;
+  private check: NodeJS.Timeout | undefined;
   private allWatched: Promise<void> = Promise.resolve();
   private failed = false;
   private closed = false;
@@ -81,7 +81,7 @@ export class DocumentWatch {
     for (const stop of this.unsubscribers) stop();
     for (const timer of this.timers.values()) clearTimeout(timer);
     const watcher = await this.watcher?.catch(() => undefined);
-    clearInterval(this.folderCheck);
+    clearInterval(this.check);
     await watcher?.close();
   }
 
@@ -101,16 +101,17 @@ export class DocumentWatch {
     const before = this.watcher;
     this.watcher =
       before === undefined ? this.open(newPaths) : before.then((watcher) => watcher.add(newPaths));
-    const watched = this.watcher.then(before === undefined ? waitForFirstScan : waitToSettle).then(
-      () => this.scheduleMissedEdits(newPaths),
+    const watched = this.watcher.then(before === undefined ? waitForFirstScan : undefined).then(
+      () => this.scheduleMissedEdits(),
       (error) => this.fail(error),
     );
     this.allWatched = Promise.all([this.allWatched, watched]).then(() => {});
   }
 
-  /** Applies edits that were made between reading and watching. */
-  private scheduleMissedEdits(paths: readonly string[]): void {
-    for (const path of paths) if (this.hasFileChanged(path)) this.scheduleEdit(path);
+  /** Applies edits that were made between reading and watching. The watcher does not say when it watches an added path. */
+  private scheduleMissedEdits(): void {
+    for (const { files } of this.documents)
+      for (const file of files.listFilesInUse()) if (files.hasFileChanged(file)) this.scheduleEdit(file);
   }
 
   private async open(paths: readonly string[]): Promise<FSWatcher> {
@@ -125,7 +126,10 @@ export class DocumentWatch {
     watcher.on("error", (error) => this.fail(error as Error));
     for (const event of ["add", "change", "unlink"] as const)
       watcher.on(event, (file) => this.scheduleEdit(file));
-    this.folderCheck = setInterval(() => this.watchReplacedFolders(watcher), FOLDER_CHECK_MS).unref();
+    this.check = setInterval(() => {
+      this.watchReplacedFolders(watcher);
+      this.scheduleMissedEdits();
+    }, CHECK_MS).unref();
     return watcher;
   }
 
@@ -151,6 +155,10 @@ export class DocumentWatch {
 
   private applyEdit(file: string): void {
     this.timers.delete(file);
+    const version = getFileVersion(file);
+    // A busy system may report an edit late, when a check has found it already.
+    if (this.editedVersions.get(file) === version) return;
+    this.editedVersions.set(file, version);
     try {
       for (const one of this.documents) if (one.files.isFileInUse(file)) one.applyEdit(file);
       // The edited document may extend other files.
@@ -164,10 +172,6 @@ export class DocumentWatch {
 
   private isInUse(file: string): boolean {
     return this.documents.some(({ files }) => files.isFileInUse(file));
-  }
-
-  private hasFileChanged(file: string): boolean {
-    return this.documents.some(({ files }) => files.hasFileChanged(file));
   }
 
   private fail(error: Error): void {
@@ -185,12 +189,8 @@ export class DocumentWatch {
 function waitForFirstScan(watcher: FSWatcher): Promise<void> {
   return new Promise((resolve) => {
     watcher.once("ready", () => resolve());
-    watcher.once("error", () => void waitToSettle().then(resolve));
+    watcher.once("error", () => resolve());
   });
-}
-
-function waitToSettle(): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, SETTLING_MS).unref());
 }
 
 /** Undefined for anything but a folder. The file system may give a new folder the inode of a deleted one. */
