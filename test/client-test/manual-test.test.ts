@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createUnderstudy } from "../../src/client/index.ts";
 import { ManualClientTest } from "../../src/tools/client-test/manual-test.ts";
+import { waitUntil } from "../support/eventually.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -26,7 +27,7 @@ describe("the rules of a manual client test", () => {
     await sandbox.clock.advance({ by: "2m" });
     expect(await readEnd()).toBeLessThan(61_000);
     vi.advanceTimersByTime(60_000);
-    await vi.waitUntil(async () => (await readEnd()) > 170_000, 20_000);
+    await waitUntil(async () => (await readEnd()) > 170_000);
     const [rule] = (await sandbox.faults.list()).items;
     expect(rule!.hits).toBe(1);
     // Simulates the end of the process.
@@ -73,7 +74,7 @@ describe("a manual client test that is stopped while its run is prepared", () =>
     const { stopped } = await test.report;
     expect(stopped).toBe("The test was stopped by its user in run 1 of 2.");
     await server.close();
-  }, 10_000);
+  });
 });
 
 describe("two calls that wait for the same run of a manual client test", () => {
@@ -85,7 +86,7 @@ describe("two calls that wait for the same run of a manual client test", () => {
     test.stop();
     await test.report;
     await server.close();
-  }, 10_000);
+  });
 });
 
 describe("a manual client test that ends in its first run", () => {

@@ -16,4 +16,4 @@ it("a clone without installed packages makes no package, and says what to do [in
   const { status, stderr } = spawnSync("npm", ["pack"], { cwd: folder, encoding: "utf8" });
   expect([status === 0, readdirSync(folder).filter((name) => name.endsWith(".tgz"))]).toEqual([false, []]);
   expect(stderr).toContain("understudy-sandbox cannot be packed yet: run `npm ci` in this folder first.\n");
-}, 30_000);
+});

@@ -576,7 +576,7 @@ describe("a replay", () => {
     const listed = await call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
     expect(listed.body.data).toEqual([]);
     expect(await replayBundle(await bundle())).toEqual({ requests: 3, control_calls: 2 });
-  }, 20_000);
+  });
 
   it.each(["before", "after"])(
     "does not end an attempt that a rewind to %s its request has cancelled [interfaces 2]",

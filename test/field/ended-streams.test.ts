@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
+import { openPage, useChromium } from "../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 let api: Api;
@@ -121,6 +121,5 @@ describe("Chromium's EventSource", () => {
         [200, 204],
       ]);
     },
-    PATIENCE_MS,
   );
 });
