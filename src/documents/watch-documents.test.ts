@@ -172,8 +172,8 @@ describe("a watch over documents", () => {
   it("sees an edit that the system did not report, as of a file that is not watched yet on a busy machine, and applies it once [interfaces 6]", async () => {
     write("a", "one");
     write("b", "one");
-    getVersion("a");
-    getVersion("b");
+    getValue("a");
+    getValue("b");
     use("a");
     use("b");
     await start();
