@@ -133,5 +133,7 @@ it("a text that its charset cannot decode is explained by its Content-Type, also
     /^the text is not valid utf-16le, the encoding that its Content-Type names;/,
   );
   const marked = new Uint8Array([0xff, 0xfe, 65]);
-  expect(explainUnreadableText(marked, "text/plain; charset=utf-16le")).toMatch(/by its byte order mark;/);
+  expect(explainUnreadableText(marked, "text/plain; charset=utf-16le")).toMatch(
+    /that its byte order mark names;/,
+  );
 });
