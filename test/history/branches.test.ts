@@ -104,7 +104,7 @@ describe("forking and repeating [interfaces 10]", () => {
 
   it.each([
     ["operation", "threads.delete"],
-    ["operation", "thread.*"],
+    ["operation", "threads.*"],
     ["event", "user.created"],
     ["webhook", "wh_1"],
   ])(

@@ -50,6 +50,7 @@ export async function repeatRequest(
   const markedRule = rule && makeRule(rule, entry, mark);
   const disarm = markedRule && (await armRule(markedRule, { server, target }));
   try {
+    if (markedRule) requireOperation(markedRule.match, entry);
     const query = entry.query === "" ? "" : `?${entry.query}`;
     const matchesEntry = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
     const request = {
@@ -89,26 +90,25 @@ async function sendToRemote(
   };
 }
 
-/** The rule for the marked request alone. @throws Problem 422 for one that matches deliveries or another operation */
+/** The rule for the marked request alone. @throws Problem 422 for one that matches deliveries */
 function makeRule(rule: { match?: MatchDocument; id?: string }, { operation }: JournalEntry, mark: string) {
   for (const key of ["event", "webhook"] as const) {
     const value = rule.match?.[key];
     if (value !== undefined)
       throw unprocessable(`with.match.${key}`, value, "is for deliveries; the call repeats a request");
   }
-  const pattern = rule.match?.operation;
-  if (operation !== null && typeof pattern === "string" && !compileIdGlob(pattern, [operation])(operation))
-    throw unprocessable(
-      "with.match.operation",
-      pattern,
-      `does not match ${operation}, the repeated operation`,
-    );
   const match = {
     ...(operation === null ? {} : { operation }),
     ...rule.match,
     header: { ...rule.match?.header, [MARK_HEADER]: mark },
   };
   return { ...rule, id: `repeat-${mark}`, match };
+}
+
+/** @throws Problem 422 if a valid rule is for other operations */
+function requireOperation({ operation: pattern }: MatchDocument, { operation }: JournalEntry): void {
+  if (operation === null || pattern === undefined || compileIdGlob(pattern, [operation])(operation)) return;
+  throw unprocessable("with.match.operation", pattern, `does not match ${operation}, the repeated operation`);
 }
 
 /** Returns a function that removes the rule. */
