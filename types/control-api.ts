@@ -1365,11 +1365,11 @@ export interface ScenarioState {
   description: string;
   /** Active in this sandbox */
   active: boolean;
-  /** Whether Understudy brings it: `origin` is not `own` */
+  /** Whether it comes with Understudy: `origin` is not `own` */
   shipped: boolean;
   /** Your file, a shipped file, or derived from an operation's documented refusals */
   origin: "own" | "shipped" | "derived";
-  /** Its path. A derived scenario has no file, but `built-in/…`; `understudy scenario show NAME` prints it */
+  /** Its path. That of a derived scenario, which has no file, begins with `built-in/`; `understudy scenario show NAME` prints it */
   file: string;
   /** Of all its rules */
   hits: number;

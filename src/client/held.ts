@@ -46,8 +46,7 @@ export async function waitForHeld(
   if (waitMs === undefined) throw new TypeError(`held.next: within is a duration such as 5s, not ${within}`);
   const { operation, event, kind } = match;
   // The journal refuses an unknown word as a filter. Without the refusal, this call would wait for it in vain.
-  if (operation ?? event ?? kind)
-    await listJournal({ ...{ operation, event, kind }, limit: 1 } as JournalFilter);
+  if (operation ?? event ?? kind) await listJournal({ operation, event, kind, limit: 1 } as JournalFilter);
   const abort = new AbortController();
   let isLate = false;
   const abortAfter = (ms: number) =>

@@ -32,12 +32,13 @@ const MAX_REDIRECTS = 20;
 /** Treats redirects as the global `fetch` does, except that no request leaves the engine, which answers every origin. */
 export function followRedirects(send: typeof defaultFetch): typeof defaultFetch {
   return async (first) => {
+    if (first.redirect === "manual") return send(first);
     let request = first;
     for (let count = 0; ; count += 1) {
       const copy = request.body === null ? request : request.clone();
       const response = await send(request);
       const location = response.headers.get("location");
-      if (!REDIRECTS.includes(response.status) || location === null || first.redirect === "manual")
+      if (!REDIRECTS.includes(response.status) || location === null)
         return count === 0 ? response : Object.defineProperty(response, "redirected", { value: true });
       if (first.redirect === "error" || count === MAX_REDIRECTS) throw new TypeError("fetch failed");
       request = await toRedirected(copy, location, response.status);

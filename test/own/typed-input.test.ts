@@ -396,13 +396,23 @@ it("the default of a field inside a record is its value if a fixture omits it [i
       boxes: array(object({ size })),
       lid: nullable(object({ size })),
       filled: nullable(object({ size })),
+      // A union: the defaults of one branch are not those of the other.
+      content: { anyOf: [object({ size }), object({ text: string() })] } as never,
     },
   });
-  const entry = { id: "crate_1", box: {}, boxes: [{}, { size: 2 }], lid: {}, filled: null };
+  const entry = {
+    id: "crate_1",
+    box: {},
+    boxes: [{}, { size: 2 }],
+    lid: {},
+    filled: null,
+    content: { text: "hat" },
+  };
   const fixture = { extends: "reference", crates: [entry] };
   sandbox = await createSandbox({ operations: [crates], fixture });
   expect(await sandbox!.state("crates" as "threads").get("crate_1")).toStrictEqual({
     ...{ id: "crate_1", label: "new", mood: "good", box: { size: 10, mood: "good" } },
     ...{ boxes: [{ size: 10 }, { size: 2 }], lid: { size: 10 }, filled: null },
+    content: { text: "hat" },
   });
 });

@@ -43,13 +43,13 @@ export const ScenarioBody = ClosedObject(
     name: Type.String(),
     description: Type.String(),
     active: Type.Boolean({ description: "Active in this sandbox" }),
-    shipped: Type.Boolean({ description: "Whether Understudy brings it: `origin` is not `own`" }),
+    shipped: Type.Boolean({ description: "Whether it comes with Understudy: `origin` is not `own`" }),
     origin: StringEnum(["own", "shipped", "derived"], {
       description: "Your file, a shipped file, or derived from an operation's documented refusals",
     }),
     file: Type.String({
       description:
-        "Its path. A derived scenario has no file, but `built-in/…`; `understudy scenario show NAME` prints it",
+        "Its path. That of a derived scenario, which has no file, begins with `built-in/`; `understudy scenario show NAME` prints it",
     }),
     hits: Type.Integer({ minimum: 0, description: "Of all its rules" }),
     rules: Type.Array(RuleBody),

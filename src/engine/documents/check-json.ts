@@ -1,7 +1,7 @@
 import { clip } from "../contract/text.ts";
 import { documentError, toPosition } from "./document-error.ts";
 
-/** An escape, a quote, a bracket, or a long integer. A pattern for whole quoted texts would overflow the stack at a long one. */
+/** An escape, a quote, a bracket, or a long integer. A pattern for whole quoted texts would overflow the stack. */
 const JSON_TOKEN = /\\.|["{}[\]]|(?<![\d.])-?\d{16,}(?![\d.eE])/g;
 const COLON = /\s*:/y;
 

@@ -299,13 +299,21 @@ function allowDefaults(schema: JsonSchema): JsonSchema {
       required: required.filter((name) => properties[name]?.default === undefined),
     }),
     ...(typeof items === "object" && { items: allowDefaults(items) }),
-    ...(anyOf && { anyOf: anyOf.map(allowDefaults) }),
+    ...(anyOf && unwrapNullable(schema) && { anyOf: anyOf.map(allowDefaults) }),
   };
 }
 
+/** The schema that a nullable one allows; undefined for any other, such as a union, whose branches have their own defaults. */
+function unwrapNullable({ anyOf = [] }: JsonSchema): JsonSchema | undefined {
+  const others = anyOf.filter(({ type }) => type !== "null");
+  return others.length === 1 ? others[0] : undefined;
+}
+
 /** A copy of a value with the defaults of the fields in it. */
-function addInnerDefaults({ properties, items, anyOf = [] }: JsonSchema, value: unknown): unknown {
-  const complete = anyOf.reduce((inner, part) => addInnerDefaults(part, inner), value);
+function addInnerDefaults(schema: JsonSchema, value: unknown): unknown {
+  const { properties, items } = schema;
+  const inner = unwrapNullable(schema);
+  const complete = inner === undefined ? value : addInnerDefaults(inner, value);
   if (items && Array.isArray(complete)) return complete.map((item) => addInnerDefaults(items, item));
   if (!properties || !isJsonObject(complete)) return complete;
   const defaults = Object.entries(properties).flatMap(([name, field]) =>

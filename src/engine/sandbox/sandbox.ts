@@ -173,8 +173,10 @@ export class Sandbox {
     this.applySettings();
   }
 
-  /** Replaces the resources of this sandbox alone, and removes the records of collections that are gone. */
-  /** Returns the active scenarios that end because they were derived from earlier operations. */
+  /**
+   * Replaces the resources of this sandbox alone, and removes the records of collections that are gone.
+   * @returns the active scenarios that end, since they were derived from operations that are gone
+   */
   setResources(ownResources: readonly Resource[]): readonly UnusableScenario[] {
     const previousNames = this.ownResources.flatMap(({ collections }) => collections.map(({ name }) => name));
     this.ownResources = ownResources;
@@ -184,7 +186,7 @@ export class Sandbox {
     return ended;
   }
 
-  /** Called when operations of the server or of this sandbox have changed: adds tables, and reads rules again. */
+  /** Called when operations of the server or of this sandbox have changed: adds tables, and reads rules again. @returns as `setResources` */
   updateApi(): readonly UnusableScenario[] {
     this.api = extendApi(this.parts.api(), this.ownResources);
     this.world.addMissingTables();

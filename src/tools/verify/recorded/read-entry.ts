@@ -112,10 +112,14 @@ export function readEntry(entry: HarObject, recorder: Recorder): RecordedExchang
   };
 }
 
-const CACHE_MARKS = "_fromCache _fromDiskCache _fromMemoryCache _fromPrefetchCache _servedFromCache".split(
-  " ",
-);
-/** Where a service worker took an answer from that no server sent. */
+const CACHE_MARKS = [
+  "_fromCache",
+  "_fromDiskCache",
+  "_fromMemoryCache",
+  "_fromPrefetchCache",
+  "_servedFromCache",
+];
+/** From these sources, a service worker answers without a server. */
 const WORKER_SOURCES = new Set(["cache-storage", "http-cache", "fallback-code"]);
 
 /** Browsers mark answers from a cache in different ways, at the entry or at its response. */
@@ -215,7 +219,7 @@ function findCodings(bytes: Buffer, headers: Headers): string {
   const codings = (headers.get("content-encoding") ?? "").toLowerCase();
   const isNamedGzip = codings.endsWith("gzip");
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return isNamedGzip ? codings : "gzip";
-  // It has not the first bytes of gzip, or it is text: it is decompressed already.
+  // The body does not begin like gzip, or is text: the recorder has decompressed it.
   return isNamedGzip || isUtf8(bytes) ? "" : codings;
 }
 
